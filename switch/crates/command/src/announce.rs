@@ -13,18 +13,30 @@ use serde_json::{Map, Value, json};
 use crate::ending::{Ended, input, reason};
 use crate::options::Options;
 
+/// Where controllers can connect.
+pub struct Listening {
+    /// The address of P4Runtime and gNMI.
+    pub grpc: Option<String>,
+    /// The port of bmv2's runtime services.
+    pub thrift: Option<u16>,
+}
+
 /// Says that controllers can connect, on standard output and in the ready file.
-pub fn started(options: &Options, address: &str) -> Result<(), Ended> {
+pub fn started(options: &Options, listening: &Listening) -> Result<(), Ended> {
     let interfaces: Map<String, Value> = options
         .interfaces
         .iter()
         .map(|(port, name)| (port.to_string(), name.as_str().into()))
         .collect();
-    let started = spaced(&json!({
-        "grpc_server_addr": address,
+    let mut started = json!({
+        "grpc_server_addr": listening.grpc,
         "device_id": options.device_id,
         "interfaces": interfaces,
-    }));
+    });
+    if let Some(port) = listening.thrift {
+        started["thrift_port"] = port.into();
+    }
+    let started = spaced(&started);
     if let Some(path) = &options.ready_file {
         write_at_once(path, &format!("{started}\n"))?;
     }
@@ -39,9 +51,14 @@ pub fn started(options: &Options, address: &str) -> Result<(), Ended> {
         [] => "none".to_owned(),
         some => some.join(" "),
     };
+    let grpc = listening.grpc.iter();
+    let served = grpc.map(|address| format!(" P4Runtime at {address},"));
+    let thrift = listening.thrift.iter();
+    let served = served.chain(thrift.map(|port| format!(" Thrift at port {port},")));
     print(&format!(
-        "phb-switch: device {}, P4Runtime at {address}, interfaces: {attached}\n",
-        options.device_id
+        "phb-switch: device {},{} interfaces: {attached}\n",
+        options.device_id,
+        served.collect::<String>()
     ))
 }
 

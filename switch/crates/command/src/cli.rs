@@ -37,7 +37,7 @@ Examples:
   phb-switch stf --help
   phb-switch --no-p4 -i 1@veth0 -i 2@ppp0 --port-rate 2=256kbit/s:-7 --transmit-ring 2=6
 
-Options may stand before or after --. Started as simple_switch_grpc, it has bmv2's manners (--like bmv2).
+Options may stand before or after --. Started as simple_switch_grpc or simple_switch, it has bmv2's manners (--like bmv2).
 Exit codes: 0 stopped; 1 failed, or files not whole; 2 bad input.";
 
 pub const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
@@ -170,6 +170,14 @@ pub struct Target {
     pub grpc_server_addr: String,
     #[arg(
         long,
+        value_name = "PORT",
+        value_parser = number::<u16>(0..=u16::MAX.into()),
+        help = "Port of bmv2's runtime services (Thrift), for simple_switch_CLI and the like. (default: none; with bmv2's \
+                manners 9090)"
+    )]
+    pub thrift_port: Option<u16>,
+    #[arg(
+        long,
         value_name = "PATH[:MODE]",
         value_parser = text(),
         value_hint = ValueHint::FilePath,
@@ -205,7 +213,7 @@ fn without_meaning() -> impl Iterator<Item = Arg> {
         let arg = Arg::new(id).long(id).help(sentence(why));
         match id {
             "debugger" | "disable-swap" => arg.action(ArgAction::SetTrue),
-            "thrift-port" | "max-mc-groups" | "max-l1-entries" | "max-l2-entries" => arg
+            "max-mc-groups" | "max-l1-entries" | "max-l2-entries" => arg
                 .value_name("N")
                 .value_parser(number::<i128>(i128::MIN..=i128::MAX)),
             _ => arg.value_name("TEXT").value_parser(text()),

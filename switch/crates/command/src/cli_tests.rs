@@ -95,7 +95,7 @@ fn the_help_has_every_option_under_a_heading() {
     assert!(places.is_sorted(), "{places:?}");
     assert!(places.iter().all(Option::is_some), "{places:?}");
     assert!(help.contains("phb-switch --no-p4 -i 0@veth0"));
-    assert!(help.contains("There is no Thrift server; P4Runtime does its work."));
+    assert!(help.contains("There is no debugger."));
 }
 
 #[test]

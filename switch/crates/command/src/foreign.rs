@@ -4,11 +4,7 @@ use crate::arguments::Given;
 use crate::ending::{Ended, input};
 
 /// Accepted, with one notice: the switch works without them.
-pub const WITHOUT_MEANING: [(&str, &str); 9] = [
-    (
-        "thrift-port",
-        "there is no Thrift server; P4Runtime does its work",
-    ),
+pub const WITHOUT_MEANING: [(&str, &str); 8] = [
     (
         "nanolog",
         "there are no nanomsg event logs; --log-console and --log-file log packets",

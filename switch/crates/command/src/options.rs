@@ -14,10 +14,16 @@ use crate::foreign;
 use crate::listening::{self, Tls};
 use crate::log::{self, LogOptions, Logging};
 use crate::ports;
-use crate::serve::{Manners, UnixSocket};
+use crate::serve::{Manners, ThriftAddress, UnixSocket};
 
-/// The name of bmv2's switch; under it, the program has bmv2's manners.
-pub const NAME_OF_BMV2: &str = "simple_switch_grpc";
+/// The names of bmv2's switch; under them, the program has bmv2's manners.
+pub const NAMES_OF_BMV2: [&str; 2] = ["simple_switch_grpc", WITHOUT_P4RUNTIME];
+
+/// Under this one, it serves P4Runtime only at an address that is given.
+const WITHOUT_P4RUNTIME: &str = "simple_switch";
+
+/// The port of bmv2's runtime services in bmv2.
+const THRIFT_PORT: u16 = 9090;
 
 /// Packets in a strict-priority queue under bmv2's manners, unless the command line says otherwise.
 /// simple_switch holds 64, but its egress thread empties queues while the copies of a packet come.
@@ -37,7 +43,10 @@ pub struct Options {
     /// The port that leads to controllers.
     pub cpu_port: Option<u16>,
     pub drop_port: u16,
-    pub address: String,
+    /// Where P4Runtime and gNMI are served, if they are.
+    pub address: Option<String>,
+    /// bmv2's runtime services, if they are served.
+    pub thrift: Option<Thrift>,
     /// A second place to listen at.
     pub unix: Option<UnixSocket>,
     pub tls: Option<Tls>,
@@ -59,6 +68,15 @@ pub struct Options {
     pub notices: Vec<String>,
 }
 
+/// Where bmv2's runtime services are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thrift {
+    pub address: ThriftAddress,
+    pub port: u16,
+    /// Whether somebody has asked for them; else the switch does without where the port is taken.
+    pub is_asked: bool,
+}
+
 /// Reads and checks a command line; `name` is the program's own, without a path.
 pub fn read(given: &Given, name: &str) -> Result<Options, Ended> {
     check_words(given)?;
@@ -75,7 +93,7 @@ pub fn read(given: &Given, name: &str) -> Result<Options, Ended> {
     let (cpu_port, drop_port) = (target.cpu_port, target.drop_port);
     check_ports(&interfaces, cpu_port, drop_port, general.max_port_count)?;
     let manners = general.like.unwrap_or(match name {
-        NAME_OF_BMV2 => Manners::Bmv2,
+        name if NAMES_OF_BMV2.contains(&name) => Manners::Bmv2,
         _ => Manners::Specification,
     });
     let executor = general.executor.unwrap_or_default();
@@ -97,6 +115,8 @@ pub fn read(given: &Given, name: &str) -> Result<Options, Ended> {
     let (tls, of_tls) = listening::tls(tls)?;
     notices.extend(of_tls);
     let unix = target.grpc_unix_socket;
+    let is_served = name != WITHOUT_P4RUNTIME || given.has("grpc-server-addr");
+    let address = is_served.then(|| listening::address(target.grpc_server_addr));
     Ok(Options {
         program,
         interfaces,
@@ -104,7 +124,8 @@ pub fn read(given: &Given, name: &str) -> Result<Options, Ended> {
         device_id: general.device_id,
         cpu_port,
         drop_port,
-        address: listening::address(target.grpc_server_addr)?,
+        address: address.transpose()?,
+        thrift: thrift(target.thrift_port, manners),
         unix: unix.map(|text| listening::unix_socket(&text)).transpose()?,
         tls,
         manners,
@@ -120,6 +141,18 @@ pub fn read(given: &Given, name: &str) -> Result<Options, Ended> {
         as_json: log.json,
         ready_file: log.ready_file,
         notices,
+    })
+}
+
+fn thrift(asked: Option<u16>, manners: Manners) -> Option<Thrift> {
+    let (address, default) = match manners {
+        Manners::Bmv2 => (ThriftAddress::Everywhere, Some(THRIFT_PORT)),
+        Manners::Specification => (ThriftAddress::Loopback, None),
+    };
+    Some(Thrift {
+        address,
+        port: asked.or(default)?,
+        is_asked: asked.is_some(),
     })
 }
 

@@ -6,7 +6,7 @@ use super::*;
 use crate::arguments;
 use crate::cli;
 use crate::log::{Level, Part};
-use crate::serve::{ClientCertificates, TlsFiles};
+use crate::serve::{ClientCertificates, ThriftAddress, TlsFiles};
 
 fn read_as(name: &str, line: &str) -> Result<Options, Ended> {
     let words = line.split_whitespace().map(OsString::from);
@@ -25,7 +25,8 @@ fn blank() -> Options {
         device_id: 0,
         cpu_port: None,
         drop_port: 511,
-        address: "127.0.0.1:9559".to_owned(),
+        address: Some("127.0.0.1:9559".to_owned()),
+        thrift: None,
         unix: None,
         tls: None,
         manners: Manners::Specification,
@@ -40,6 +41,15 @@ fn blank() -> Options {
         ready_file: None,
         notices: Vec::new(),
     }
+}
+
+/// The runtime services of bmv2, for clients of this machine.
+fn asked(port: u16) -> Option<Thrift> {
+    Some(Thrift {
+        address: ThriftAddress::Loopback,
+        port,
+        is_asked: true,
+    })
 }
 
 /// Options with a log that is apart, and interfaces at ports with so many queues.
@@ -94,6 +104,7 @@ fn mininet_of_bmv2() {
         Options {
             program: Some("build/basic.json".into()),
             pcap: Some(".".into()),
+            thrift: asked(9090),
             logging: console(),
             ..attached(&[(1, "s1-eth1"), (2, "s1-eth2")], 1)
         },
@@ -111,7 +122,8 @@ fn p4lang_tutorials() {
             pcap: Some("/tmp".into()),
             device_id: 3,
             logging: console(),
-            address: "0.0.0.0:50052".to_owned(),
+            address: Some("0.0.0.0:50052".to_owned()),
+            thrift: asked(9091),
             cpu_port: Some(510),
             ..expected
         },
@@ -137,7 +149,8 @@ fn onos() {
             logging: info,
             pcap: Some(".".into()),
             cpu_port: Some(255),
-            address: "0.0.0.0:50001".to_owned(),
+            address: Some("0.0.0.0:50001".to_owned()),
+            thrift: asked(40123),
             ..expected
         },
     );
@@ -153,7 +166,8 @@ fn p4_utils() {
             device_id: 1,
             pcap: Some("/tmp".into()),
             logging: console(),
-            address: "0.0.0.0:9559".to_owned(),
+            address: Some("0.0.0.0:9559".to_owned()),
+            thrift: asked(9090),
             ..attached(&[(1, "s1-eth1")], 1)
         },
     );
@@ -184,7 +198,7 @@ fn a_program_behind_the_dashes() {
     check(
         "-i 0@veth0 --no-p4 -- --grpc-server-addr 127.0.0.1:50051 build/mlp.json",
         Options {
-            address: "127.0.0.1:50051".to_owned(),
+            address: Some("127.0.0.1:50051".to_owned()),
             ..attached(&[(0, "veth0")], 1)
         },
     );
@@ -225,7 +239,7 @@ fn defaults_and_others() {
         check(
             &format!("--no-p4 --grpc-server-addr {address}"),
             Options {
-                address: address.to_owned(),
+                address: Some(address.to_owned()),
                 ..blank()
             },
         );
@@ -298,13 +312,30 @@ fn manners_of_bmv2() {
     for (name, line) in [
         ("simple_switch_grpc", "--no-p4 -i 1@a"),
         ("phb-switch", "--no-p4 -i 1@a --like bmv2"),
+        (
+            "simple_switch",
+            "--no-p4 -i 1@a --grpc-server-addr 127.0.0.1:9559",
+        ),
     ] {
         let found = read_as(name, line).expect("it is right");
         assert_eq!(found.manners, Manners::Bmv2);
         assert_eq!(found.ports[&1].queue_depth, queue_depth);
         // On purpose, see docs/inside/switch.md.
-        assert_eq!(found.address, "127.0.0.1:9559");
+        assert_eq!(found.address.as_deref(), Some("127.0.0.1:9559"));
+        let thrift = Thrift {
+            address: ThriftAddress::Everywhere,
+            port: 9090,
+            is_asked: false,
+        };
+        assert_eq!(found.thrift, Some(thrift));
     }
+    let found = read_as("simple_switch", "--no-p4 -i 1@a --thrift-port 9095");
+    let found = found.expect("it is right");
+    assert_eq!(found.address, None);
+    assert_eq!(
+        found.thrift.map(|thrift| (thrift.port, thrift.is_asked)),
+        Some((9095, true))
+    );
     let found = read_as("simple_switch_grpc", "--no-p4 -i 1@a --like specification");
     assert_eq!(found, read_line("--no-p4 -i 1@a"));
     let found = read_line("--no-p4 --like bmv2 -i 1@a -i 2@b --queue-depth 2=7 --cpu-port 9");
@@ -350,13 +381,7 @@ fn levels_of_parts() {
 #[test]
 fn notices() {
     let cases: [(&str, &[&str]); 13] = [
-        (
-            "--thrift-port 1 --nanolog x",
-            &[
-                "--thrift-port ignored (there is no Thrift server",
-                "--nanolog ignored (",
-            ],
-        ),
+        ("--nanolog x", &["--nanolog ignored ("]),
         (
             "--debugger --debugger-addr x",
             &["--debugger, --debugger-addr ignored (there is no debugger)"],
@@ -524,8 +549,8 @@ fn refused() {
         ),
         ("--log json,gnmi", "expected PART=LEVEL, got 'gnmi'"),
         (
-            "--log json,thrift=debug",
-            "expected one of switch, server, gnmi, p4runtime, packets, ports, tls, got 'thrift'",
+            "--log json,nanolog=debug",
+            "expected one of switch, server, gnmi, p4runtime, thrift, packets, ports, tls, got 'nanolog'",
         ),
         (
             "--log json,gnmi=loud",

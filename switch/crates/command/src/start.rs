@@ -10,7 +10,7 @@ use phb_node::{RealTime, RunnerConfig, SwitchConfig, SwitchNode};
 use phb_pipeline::Pipeline;
 use phb_ports::{CapturedPort, Counters, FilePort, PacketPort, Port, PortError, TapPort};
 
-use crate::announce;
+use crate::announce::{self, Listening};
 use crate::bindings;
 use crate::ending::{Ended, input, reason};
 use crate::failures::{Failures, OfPorts};
@@ -19,7 +19,9 @@ use crate::log::Log;
 use crate::options::Options;
 use crate::packets::Packets;
 use crate::ports::TAP;
-use crate::serve::{self, Attachment, Attachments, Server, ServerConfig};
+use crate::serve::{
+    self, Attachment, Attachments, Server, ServerConfig, ThriftAddress, ThriftServer,
+};
 use crate::stopping::Stopping;
 use crate::system;
 
@@ -56,24 +58,43 @@ fn run(options: &Options, stopping: &Stopping, failures: &Failures) -> Result<()
     };
     let ports = open_all(options)?;
     let attachments = attachments(options, &ports);
+    let started = Instant::now();
     let mut runner = runner(options, &node, ports)?;
-    let server = ServerConfig {
-        unix: options.unix.clone(),
-        tls: options.tls.as_ref().map(|tls| tls.files.clone()),
-        authorization,
-        names: options.interfaces.iter().cloned().collect(),
-        attachments,
-        manners: options.manners,
-        workers: serve::workers(),
-        ..ServerConfig::new(options.device_id, &options.address)
+    let server = match &options.address {
+        None => None,
+        Some(address) => {
+            let config = ServerConfig {
+                unix: options.unix.clone(),
+                tls: options.tls.as_ref().map(|tls| tls.files.clone()),
+                authorization,
+                names: options.interfaces.iter().cloned().collect(),
+                attachments: Arc::clone(&attachments),
+                manners: options.manners,
+                workers: serve::workers(),
+                ..ServerConfig::new(options.device_id, address)
+            };
+            match Server::start(Arc::clone(&node), config) {
+                Ok(server) => Some(server),
+                Err(error) => return input(error.to_string()),
+            }
+        }
     };
-    let server = match Server::start(Arc::clone(&node), server) {
-        Ok(server) => server,
-        Err(error) => return input(error.to_string()),
+    let thrift = serve::thrift(options, &node, server.as_ref(), attachments, started)?;
+    let listening = Listening {
+        grpc: options
+            .address
+            .as_deref()
+            .zip(server.as_ref())
+            .map(|(given, server)| listening_at(given, server.address())),
+        thrift: thrift.as_ref().map(ThriftServer::port),
     };
-    let ended = serve(options, stopping, failures, &node, &mut runner, &server);
+    let ended = serve(options, stopping, failures, &node, &mut runner, &listening);
     runner.stop();
-    server.stop();
+    // Its clients' changes go by the other server.
+    drop(thrift);
+    if let Some(server) = server {
+        server.stop();
+    }
     ended
 }
 
@@ -84,7 +105,7 @@ fn serve(
     failures: &Failures,
     node: &Node,
     runner: &mut RealTime,
-    server: &Server,
+    listening: &Listening,
 ) -> Result<(), Ended> {
     let _packets = Packets::start(node, &options.logging)?;
     match runner.start() {
@@ -96,14 +117,24 @@ fn serve(
         }
         Err(error) => return Err(Ended::Failed(format!("stopped: {}", reason(&error)))),
     }
-    if options.tls.is_none() && !listening::is_local(&options.address) {
-        let address = &options.address;
+    if options.tls.is_none()
+        && let Some(address) = &options.address
+        && !listening::is_local(address)
+    {
         tracing::warn!(
             target: "server",
             "listening at {address} without TLS: whoever reaches it can program the switch"
         );
     }
-    announce::started(options, &listening_at(&options.address, server.address()))?;
+    if let (Some(port), Some(thrift)) = (listening.thrift, options.thrift)
+        && thrift.address == ThriftAddress::Everywhere
+    {
+        tracing::warn!(
+            target: "thrift",
+            "listening at port {port} for Thrift: whoever reaches it can program the switch"
+        );
+    }
+    announce::started(options, listening)?;
     let mut of_ports = OfPorts::new(failures, options.logging.is_apart());
     while !stopping.wait(CHECK) {
         of_ports.say(runner);

@@ -17,10 +17,12 @@
 //! - [`replication`]: multicast groups and clone sessions;
 //! - [`statistics`]: the counters, and the law that they obey;
 //! - [`mod@write`]: batches of control-plane changes, undone as a whole where asked;
+//! - [`control`]: the same for switches that several servers program;
 //! - [`packet_in`] and [`digests`]: frames and messages on their way to a controller;
 //! - [`packet_log`]: a log of what happens to packets;
 //! - [`realtime`]: the runner on ports and the monotonic clock.
 
+pub mod control;
 pub mod digests;
 mod idle;
 pub mod packet_in;
@@ -33,6 +35,7 @@ pub mod statistics;
 pub mod switch;
 pub mod write;
 
+pub use control::{Control, Done, Plan};
 pub use digests::Digests;
 pub use packet_in::{Listener, PacketIns};
 pub use packet_log::{LoggedPacket, PacketEvent, PacketLog};

@@ -1,6 +1,6 @@
 //! Receivers of copies: multicast groups and clone sessions.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use phb_network::Port;
@@ -24,13 +24,18 @@ pub struct CloneSession {
     pub class_of_service: u8,
     /// Bytes to which copies are cut when leaving.
     pub packet_length_bytes: Option<u32>,
+    /// A multicast group whose members get copies, too, as it is at any time.
+    pub group: Option<u16>,
 }
 
 /// All groups and sessions of a switch.
 #[derive(Clone, Debug, Default)]
 pub struct Replication {
     groups: HashMap<u16, Arc<[Replica]>>,
+    /// Each with the replicas of its group.
     sessions: HashMap<u16, Arc<CloneSession>>,
+    /// Those that have a group, as they were given.
+    grouped: BTreeMap<u16, CloneSession>,
 }
 
 impl Replication {
@@ -40,6 +45,27 @@ impl Replication {
             Some(replicas) => self.groups.insert(group, replicas.into()),
             None => self.groups.remove(&group),
         };
+        let of_group = |(_, given): &(&u16, &CloneSession)| given.group == Some(group);
+        let sessions = self.grouped.iter().filter(of_group);
+        for (session, given) in sessions {
+            self.sessions
+                .insert(*session, with_group(given, &self.groups));
+        }
+    }
+
+    /// The numbers of all multicast groups, in order.
+    #[must_use]
+    pub fn groups(&self) -> Vec<u16> {
+        let mut numbers: Vec<u16> = self.groups.keys().copied().collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    /// Removes all multicast groups.
+    pub fn clear_groups(&mut self) {
+        for group in self.groups() {
+            self.set_group(group, None);
+        }
     }
 
     /// The members of a multicast group.
@@ -50,15 +76,86 @@ impl Replication {
 
     /// Makes or replaces a clone session; `None` removes it.
     pub fn set_session(&mut self, session: u16, value: Option<CloneSession>) {
+        self.grouped.remove(&session);
         match value {
-            Some(value) => self.sessions.insert(session, value.into()),
-            None => self.sessions.remove(&session),
-        };
+            Some(value) => {
+                self.sessions
+                    .insert(session, with_group(&value, &self.groups));
+                if value.group.is_some() {
+                    self.grouped.insert(session, value);
+                }
+            }
+            None => {
+                self.sessions.remove(&session);
+            }
+        }
     }
 
-    /// A clone session.
+    /// A clone session; the members of its group are among its replicas.
     #[must_use]
     pub fn session(&self, session: u16) -> Option<&Arc<CloneSession>> {
         self.sessions.get(&session)
+    }
+
+    /// A clone session as it was given.
+    #[must_use]
+    pub fn given_session(&self, session: u16) -> Option<&CloneSession> {
+        let given = self.grouped.get(&session);
+        given.or_else(|| self.sessions.get(&session).map(Arc::as_ref))
+    }
+
+    /// The numbers of the sessions that copy to a multicast group.
+    pub fn sessions_of(&self, group: u16) -> impl Iterator<Item = u16> + '_ {
+        let grouped = self.grouped.iter();
+        let of_group = move |(_, given): &(&u16, &CloneSession)| given.group == Some(group);
+        grouped.filter(of_group).map(|(session, _)| *session)
+    }
+}
+
+fn with_group(given: &CloneSession, groups: &HashMap<u16, Arc<[Replica]>>) -> Arc<CloneSession> {
+    let mut session = given.clone();
+    let members = given.group.and_then(|group| groups.get(&group));
+    session
+        .replicas
+        .extend(members.into_iter().flat_map(|all| all.iter()));
+    session.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn replica(port: Port) -> Replica {
+        Replica { port, instance: 0 }
+    }
+
+    #[test]
+    fn a_session_follows_its_group() {
+        let mut replication = Replication::default();
+        let given = CloneSession {
+            replicas: vec![replica(9)],
+            group: Some(4),
+            ..CloneSession::default()
+        };
+        replication.set_session(7, Some(given.clone()));
+        let ports = |replication: &Replication| -> Vec<Port> {
+            let session = replication.session(7).expect("it is there");
+            session
+                .replicas
+                .iter()
+                .map(|replica| replica.port)
+                .collect()
+        };
+        assert_eq!(ports(&replication), [9]);
+        replication.set_group(4, Some(vec![replica(1), replica(2)]));
+        replication.set_group(5, Some(vec![replica(3)]));
+        assert_eq!(ports(&replication), [9, 1, 2]);
+        assert_eq!(replication.given_session(7), Some(&given));
+        assert_eq!(replication.sessions_of(4).collect::<Vec<_>>(), [7]);
+        replication.clear_groups();
+        assert_eq!(ports(&replication), [9]);
+        replication.set_session(7, None);
+        replication.set_group(4, Some(vec![replica(1)]));
+        assert_eq!(replication.session(7), None);
     }
 }

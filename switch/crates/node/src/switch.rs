@@ -115,6 +115,15 @@ impl SwitchNode {
         self.path.pipeline.take()
     }
 
+    /// Brings back the entries, default actions, counters, registers and meters of the program as they
+    /// were when it was loaded, and removes all multicast groups. Clone sessions stay.
+    pub fn clear(&mut self) {
+        if let Some(pipeline) = self.pipeline_mut() {
+            pipeline.clear();
+        }
+        self.path.replication.clear_groups();
+    }
+
     /// Drops the queued packets of all ports as [`DropReason::Reloaded`], and tells the program,
     /// because another program cannot read them. Frames after egress still leave.
     pub fn drop_waiting(&mut self) {

@@ -69,7 +69,7 @@ fn short(value: &[u8]) -> Vec<u8> {
 }
 
 /// None for a match of anything.
-fn match_of(given: &Match, field: &KeyField) -> Option<FieldMatchKind> {
+pub(crate) fn match_of(given: &Match, field: &KeyField) -> Option<FieldMatchKind> {
     let one = |value: &[u8]| OneValue {
         value: field.form.keep(short(value)),
     };
@@ -93,7 +93,12 @@ fn match_of(given: &Match, field: &KeyField) -> Option<FieldMatchKind> {
 }
 
 /// None for an action that the p4info does not know.
-fn action_of(name: &str, params: &[Param], table: &Table, schema: &Schema) -> Option<TableAction> {
+pub(crate) fn action_of(
+    name: &str,
+    params: &[Param],
+    table: &Table,
+    schema: &Schema,
+) -> Option<TableAction> {
     let mut known = table
         .actions
         .iter()

@@ -12,7 +12,8 @@
 //!
 //! In reading order: `message` (the protocol's messages), [`requests`] (batches, decoded piece by piece), [`status`]
 //! (refusals), `schema` (a p4info by id), `bytestring`, `keys` and `actions` (the parts of entities), `store` (entities to
-//! read back), `strings` (those that no entity has any more), `write`, `read`, `reconcile` (state that a new program keeps), `packet_io`, `digest`, `idle`, `batch`
+//! read back), `strings` (those that no entity has any more), `write`, `read`, `reconcile` (state that a new program keeps),
+//! `native` (changes by others), `packet_io`, `digest`, `idle`, `batch`
 //! (outcomes in gRPC's metadata).
 
 mod actions;
@@ -23,6 +24,7 @@ mod idle;
 mod initial;
 mod keys;
 mod message;
+mod native;
 mod packet_io;
 mod read;
 mod reconcile;

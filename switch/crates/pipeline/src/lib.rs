@@ -72,7 +72,7 @@ mod time;
 
 pub use control::{
     ActionInfo, DigestList, Entry, Group, GroupMember, Indirect, KeyInfo, Match, Member, Param,
-    ProfileInfo, TableInfo, ValueSetInfo, WeightedAction,
+    ProfileInfo, TableInfo, ValueSetInfo, WeightedAction, WithHandle,
 };
 pub use error::{Code, LoadError, WriteError};
 pub use packet::{CloneRequest, Packet};

@@ -1,5 +1,6 @@
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::ahead::{self, KeyPlace};
 use crate::error::LoadError;
@@ -100,6 +101,7 @@ pub struct Pipeline {
     pub(crate) state: State,
     pub(crate) table_names: HashMap<String, u32>,
     pub(crate) options: Options,
+    artifact: Arc<str>,
     /// Boxed, because packets are moved often.
     #[expect(clippy::vec_box)]
     pool: Vec<Box<Packet>>,
@@ -136,12 +138,19 @@ impl Pipeline {
             table_names: named.collect(),
             program,
             options,
+            artifact: json.into(),
             pool: Vec::new(),
             scratch: Vec::new(),
             key_places,
             steps: STEPS,
             native,
         })
+    }
+
+    /// The artifact that was loaded.
+    #[must_use]
+    pub fn artifact(&self) -> &Arc<str> {
+        &self.artifact
     }
 
     /// Tells how the program runs.

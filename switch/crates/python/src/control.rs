@@ -203,6 +203,7 @@ impl Update {
             replicas: all.into_iter().map(replica).collect(),
             class_of_service,
             packet_length_bytes,
+            group: None,
         });
         Self(phb_node::Update::CloneSession { session, value })
     }

@@ -10,6 +10,7 @@ use hyper::server::conn::http2;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use phb_gnmi::{ServerCounters, Tree};
+use phb_node::Control;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
@@ -119,6 +120,12 @@ impl Server {
     #[must_use]
     pub fn address(&self) -> &str {
         &self.address
+    }
+
+    /// The way for changes by other servers of the switch, on threads of their own.
+    #[must_use]
+    pub fn control(&self) -> Arc<dyn Control> {
+        Arc::clone(&self.services.p4runtime) as Arc<dyn Control>
     }
 
     /// Ends all streams and stops serving.

@@ -83,7 +83,7 @@ def stopped(process: subprocess.Popen[str]) -> tuple[int, str, str]:
 
 def test_a_program_and_no_p4info_yet(tmp_path: Path) -> None:
     """As with bmv2: the program forwards from the start, and a controller brings its p4info later."""
-    arguments = (str(PROGRAMS / "router.json"), "--thrift-port", "9090", "--", "--grpc-server-addr", ANYWHERE)
+    arguments = (str(PROGRAMS / "router.json"), "--nanolog", "x", "--", "--grpc-server-addr", ANYWHERE)
     with running(tmp_path, *arguments) as (process, port):
         client = Client(port)
         client.primary()
@@ -96,7 +96,7 @@ def test_a_program_and_no_p4info_yet(tmp_path: Path) -> None:
         code, output, errors = stopped(process)
     assert code == 0
     assert f"device {DEVICE}, P4Runtime at 127.0.0.1:{port}" in output
-    assert "--thrift-port ignored (there is no Thrift server" in errors
+    assert "--nanolog ignored (there are no nanomsg event logs" in errors
     assert "phb-switch: stopped; received 0" in errors
 
 

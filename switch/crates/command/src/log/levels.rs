@@ -69,6 +69,8 @@ pub enum Part {
     Server,
     Gnmi,
     P4runtime,
+    /// bmv2's runtime services.
+    Thrift,
     /// Arrivals, departures and drops of packets.
     Packets,
     /// Interfaces and files.
@@ -78,11 +80,12 @@ pub enum Part {
 }
 
 impl Part {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Switch,
         Self::Server,
         Self::Gnmi,
         Self::P4runtime,
+        Self::Thrift,
         Self::Packets,
         Self::Ports,
         Self::Tls,
@@ -94,6 +97,7 @@ impl Part {
             Self::Server => "server",
             Self::Gnmi => "gnmi",
             Self::P4runtime => "p4runtime",
+            Self::Thrift => "thrift",
             Self::Packets => "packets",
             Self::Ports => "ports",
             Self::Tls => "tls",

@@ -39,7 +39,7 @@ pub struct LogOptions {
         long,
         value_name = "FORMAT[,PART=LEVEL]...",
         value_parser = text(),
-        help = "How it is written, text or json, and levels of parts: switch, server, gnmi, p4runtime, packets, ports, \
+        help = "How it is written, text or json, and levels of parts: switch, server, gnmi, p4runtime, thrift, packets, ports, \
                 tls. Without a log of its own, of what goes to stderr. (default: text)"
     )]
     log: Option<String>,

@@ -23,10 +23,7 @@ impl<'a> Undo<'a> {
             }]),
             Update::CloneSession { session, .. } => Self::Changes(vec![Update::CloneSession {
                 session: *session,
-                value: node
-                    .replication()
-                    .session(*session)
-                    .map(|session| (**session).clone()),
+                value: node.replication().given_session(*session).cloned(),
             }]),
             _ => {
                 let inverse = node.pipeline().map(|pipeline| inverse(update, pipeline));

@@ -162,10 +162,19 @@ impl Schema {
         find(&self.tables, id, "table")
     }
 
+    /// The form in which clients have ports outside of match fields and parameters.
+    fn form_of_ports(&self) -> Form {
+        self.ports.clone().map_or(Form::Number, Form::Text)
+    }
+
+    /// A port for clients, as [`Schema::port`] takes it.
+    pub fn port_given(&self, number: Vec<u8>) -> Vec<u8> {
+        self.form_of_ports().give(number)
+    }
+
     /// The number of a port outside of match fields and parameters, in the form of the p4info's type of ports.
     pub fn port(&self, given: &mut Vec<u8>, bits: u32, what: impl Display) -> Result<Vec<u8>> {
-        let form = self.ports.clone().map_or(Form::Number, Form::Text);
-        form.receive(given, bits, Naming::New, what)
+        self.form_of_ports().receive(given, bits, Naming::New, what)
     }
 
     pub fn profile(&self, id: u32) -> Result<&Profile> {

@@ -10,6 +10,7 @@ mod table;
 mod value_set;
 
 pub(crate) use cells::{cells, config};
+pub(crate) use table::count_style;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

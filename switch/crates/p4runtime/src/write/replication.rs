@@ -92,6 +92,7 @@ fn clone_session(
         replicas,
         class_of_service: entry.class_of_service as u8,
         packet_length_bytes: Some(length).filter(|length| *length > 0),
+        group: None,
     };
     let change = Change::CloneSession {
         session,

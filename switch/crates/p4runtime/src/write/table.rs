@@ -111,7 +111,7 @@ fn deletion(table: &Table, entry: Entry, identity: Box<[u8]>) -> Step {
 }
 
 /// Counts how entries of action profiles name their actions.
-fn count_style(
+pub(crate) fn count_style(
     store: &mut Store,
     profile: Option<u32>,
     before: Option<&TableEntry>,

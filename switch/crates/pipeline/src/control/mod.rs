@@ -3,6 +3,7 @@
 mod arrays;
 mod direct;
 mod entry;
+mod handles;
 mod info;
 mod messages;
 mod profiles;
@@ -11,5 +12,6 @@ mod tables;
 mod value_sets;
 
 pub use entry::{Entry, Group, GroupMember, Indirect, Match, Param, WeightedAction};
+pub use handles::WithHandle;
 pub use info::{ActionInfo, DigestList, KeyInfo, ProfileInfo, TableInfo, ValueSetInfo};
 pub use profiles::Member;

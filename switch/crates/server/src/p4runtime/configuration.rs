@@ -136,6 +136,32 @@ impl Configurations {
         Ok(())
     }
 
+    /// Somebody else has given the switch a program. The p4info stays if it describes that one, too; else clients have to
+    /// bring one.
+    pub fn replaced(&mut self) {
+        let Some(old) = self.committed.take() else {
+            return;
+        };
+        let node = self.node.lock().unwrap_or_else(PoisonError::into_inner);
+        let artifact = node
+            .pipeline()
+            .map(|pipeline| Arc::clone(pipeline.artifact()));
+        drop(node);
+        let (Some(artifact), Ok(configuration)) = (
+            artifact,
+            Configuration::new(&old.p4info, &self.node, &self.names),
+        ) else {
+            return;
+        };
+        self.committed = Some(Arc::new(Loaded {
+            configuration,
+            node: Mutex::new(Arc::clone(&self.node)),
+            p4info: old.p4info.clone(),
+            device_config: Bytes::copy_from_slice(artifact.as_bytes()),
+            cookie: None,
+        }));
+    }
+
     fn commit(&mut self, loaded: Arc<Loaded>) {
         loaded.configuration.commit(&loaded.node(), &self.node);
         let mut at = loaded.node.lock().unwrap_or_else(PoisonError::into_inner);

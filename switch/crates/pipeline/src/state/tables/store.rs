@@ -1,5 +1,8 @@
 //! The entries of a table, column by column: an entry takes only the memory that its table needs.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use super::entry::{Choice, TableEntry};
 use crate::state::externs::counter::Count;
 use crate::state::externs::meter::Meter;
@@ -64,7 +67,10 @@ pub(crate) struct Store {
     idle: Vec<Idle>,
     /// Entries with a timeout.
     timed: usize,
-    free: Vec<u32>,
+    /// How often each number was given back, modulo 256.
+    freed: Vec<u8>,
+    /// The least is given out first.
+    free: BinaryHeap<Reverse<u32>>,
     length: usize,
 }
 
@@ -103,9 +109,11 @@ impl Store {
     /// Stores an entry and gives its number.
     pub(crate) fn add(&mut self, entry: &TableEntry, choice: u32) -> u32 {
         let layout = self.layout;
-        let number = self.free.pop().unwrap_or_else(|| {
+        let free = self.free.pop().map(|Reverse(number)| number);
+        let number = free.unwrap_or_else(|| {
             let length = self.choices.len() + 1;
             self.choices.push(FREE);
+            self.freed.push(0);
             self.words.resize(length * layout.words, 0);
             self.parameters.resize(length * layout.parameters, 0);
             if layout.prefixes {
@@ -171,8 +179,15 @@ impl Store {
             idle.timeout = 0;
         }
         self.choices[at] = FREE;
-        self.free.push(number);
+        self.freed[at] = self.freed[at].wrapping_add(1);
+        self.free.push(Reverse(number));
         self.length -= 1;
+    }
+
+    /// How often a number was given back, modulo 256; `None` for a number that is not in use.
+    pub(crate) fn freed(&self, number: u32) -> Option<u8> {
+        let choice = self.choices.get(number as usize)?;
+        (*choice != FREE).then(|| self.freed[number as usize])
     }
 
     pub(crate) fn clear(&mut self) {
@@ -269,5 +284,37 @@ impl Store {
                 _ => {}
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_number_is_given_out_first_and_how_often_it_came_back_is_counted() {
+        let mut store = Store::default();
+        let entry = TableEntry {
+            words: Box::new([]),
+            prefix: 0,
+            priority: 0,
+            choice: Choice::None,
+            idle_timeout: 0,
+        };
+        let added: Vec<u32> = (0..4).map(|_| store.add(&entry, 0)).collect();
+        assert_eq!(added, [0, 1, 2, 3]);
+        for number in [3, 0, 2] {
+            store.remove(number);
+        }
+        assert_eq!(
+            (store.freed(0), store.freed(1), store.freed(9)),
+            (None, Some(0), None)
+        );
+        let added: Vec<u32> = (0..4).map(|_| store.add(&entry, 0)).collect();
+        assert_eq!(added, [0, 2, 3, 4]);
+        assert_eq!((store.freed(0), store.freed(4)), (Some(1), Some(0)));
+        store.clear();
+        assert_eq!(store.add(&entry, 0), 0);
+        assert_eq!(store.freed(0), Some(0));
     }
 }

@@ -1,8 +1,10 @@
-//! The calls of P4Runtime: those that are answered once here, streams in `stream`, messages of the switch in `forwarding`.
+//! The calls of P4Runtime: those that are answered once here, streams in `stream`, messages of the switch in
+//! `forwarding`, changes by other servers in `control`.
 //!
 //! One lock orders writes, configuration and arbitration: a new primary waits for the write in
 //! progress, as specified. Packets and notifications use [`Audience`], a copy of their receivers.
 
+mod control;
 mod forwarding;
 mod stream;
 

@@ -1,0 +1,166 @@
+//! The switch itself: its program, ports, and state as a whole.
+
+use std::time::Instant;
+
+use phb_pipeline::Pipeline;
+
+use crate::call::{Fault, Outcome, Services};
+use crate::limits;
+use crate::wire::{Fields, Value};
+
+/// Codes of InvalidSwapOperation.
+const ONGOING_SWAP: i32 = 2;
+const NO_ONGOING_SWAP: i32 = 3;
+
+/// Codes of InvalidLearnOperation.
+const INVALID_LIST_ID: i32 = 1;
+const LEARN_ERROR: i32 = 3;
+
+/// The code of InvalidDevMgrOperation.
+const DEVICE_ERROR: i32 = 1;
+
+/// Codes of InvalidCrcOperation and InvalidToeplitzHashOperation.
+const INVALID_CALCULATION_NAME: i32 = 1;
+const WRONG_TYPE_CALCULATION: i32 = 2;
+const INVALID_CONFIG: i32 = 3;
+
+/// Codes of InvalidIdLookup.
+const INVALID_RESOURCE_TYPE: i32 = 0;
+const INVALID_RESOURCE_NAME: i32 = 1;
+
+pub fn call(services: &Services, method: &str, arguments: Fields<'_>) -> Outcome {
+    match method {
+        "bm_learning_ack"
+        | "bm_learning_ack_buffer"
+        | "bm_learning_set_timeout"
+        | "bm_learning_set_buffer_size" => learning(services, arguments),
+        "bm_load_new_config" => load(services, arguments.bytes(1)),
+        "bm_swap_configs" => swap(services),
+        // Ports are those of the command line.
+        "bm_dev_mgr_add_port" | "bm_dev_mgr_remove_port" => Err(Fault::Code(DEVICE_ERROR)),
+        "bm_dev_mgr_show_ports" => Ok(ports(services)),
+        "bm_mgmt_get_info" => Ok(info(services)),
+        "bm_set_crc16_custom_parameters" => calculation(services, arguments, "crc16_custom"),
+        "bm_set_crc32_custom_parameters" => calculation(services, arguments, "crc32_custom"),
+        "bm_set_toeplitz_hash_key" => calculation(services, arguments, "toeplitz"),
+        "bm_reset_state" => reset(services),
+        "bm_get_config" => services.read(|artifact, _| Ok(artifact.text().into())),
+        "bm_get_config_md5" => services.read(|artifact, _| Ok(Value::Bytes(artifact.md5()))),
+        "bm_get_id_from_name" => number(services, arguments),
+        "bm_serialize_state" => Err(Fault::other(
+            "bmv2's format of serialized state is not written here: read the entries instead",
+        )),
+        _ => Err(Fault::NoMethod),
+    }
+}
+
+/// Learned fields go to clients of P4Runtime, as digests.
+fn learning(services: &Services, arguments: Fields<'_>) -> Outcome {
+    services.read(|artifact, _| {
+        let known = artifact.has_learn_list(arguments.int(2));
+        Err(Fault::Code(if known {
+            LEARN_ERROR
+        } else {
+            INVALID_LIST_ID
+        }))
+    })
+}
+
+/// Loads a program, on a thread of its own that gives way to packets.
+fn load(services: &Services, artifact: &[u8]) -> Outcome {
+    if services.kept().next.is_some() {
+        return Err(Fault::Code(ONGOING_SWAP));
+    }
+    if artifact.len() > limits::PROGRAM_BYTES {
+        return Err(Fault::other(format!(
+            "the program has {} bytes; the most is {}",
+            artifact.len(),
+            limits::PROGRAM_BYTES
+        )));
+    }
+    let Ok(artifact) = std::str::from_utf8(artifact) else {
+        return Err(Fault::other(
+            "the program is not bmv2 JSON: it is not UTF-8",
+        ));
+    };
+    let options = services.node().config().of_program();
+    let load = || {
+        phb_ports::yield_to_packets();
+        let started = Instant::now();
+        let loaded = Pipeline::load(artifact, options);
+        (loaded, started.elapsed().as_millis())
+    };
+    let loaded = std::thread::scope(|scope| scope.spawn(load).join());
+    match loaded {
+        Ok((Ok(pipeline), took)) => {
+            let execution = pipeline.execution();
+            tracing::info!(target: "thrift", "a client's program, loaded in {took} ms: {execution}");
+            let mut kept = services.kept();
+            if kept.next.is_some() {
+                return Err(Fault::Code(ONGOING_SWAP));
+            }
+            kept.next = Some(pipeline);
+            Ok(Value::Void)
+        }
+        Ok((Err(error), _)) => Err(Fault::other(error.to_string())),
+        Err(_) => Err(Fault::other(
+            "the program could not be loaded: a bug of the switch",
+        )),
+    }
+}
+
+fn swap(services: &Services) -> Outcome {
+    let next = services.kept().next.take();
+    let pipeline = next.ok_or(Fault::Code(NO_ONGOING_SWAP))?;
+    services.switch.control.install(pipeline);
+    Ok(Value::Void)
+}
+
+fn ports(services: &Services) -> Value {
+    let ports = (services.switch.ports)().into_iter().map(|port| {
+        Value::Struct(vec![
+            (1, Value::I32(port.number.into())),
+            (2, port.interface.as_str().into()),
+            (3, Value::Bool(port.is_up)),
+            (4, Value::Map(Vec::new())),
+        ])
+    });
+    Value::List(ports.collect())
+}
+
+fn info(services: &Services) -> Value {
+    Value::Struct(vec![
+        (1, Value::I64(services.switch.device_id.cast_signed())),
+        (2, Value::I32(services.port.into())),
+        (3, "".into()),
+    ])
+}
+
+/// The parameters of hashes are those of the algorithms' names.
+fn calculation(services: &Services, arguments: Fields<'_>, algorithm: &str) -> Outcome {
+    services.read(|artifact, _| {
+        Err(Fault::Code(match artifact.calculation(arguments.text(2)) {
+            None => INVALID_CALCULATION_NAME,
+            Some(known) if known == algorithm => INVALID_CONFIG,
+            Some(_) => WRONG_TYPE_CALCULATION,
+        }))
+    })
+}
+
+fn reset(services: &Services) -> Outcome {
+    services.switch.control.clear();
+    let mut kept = services.kept();
+    kept.multicast.clear();
+    kept.default_members = super::DefaultMembers::default();
+    Ok(Value::Void)
+}
+
+fn number(services: &Services, arguments: Fields<'_>) -> Outcome {
+    services.read(
+        |artifact, _| match artifact.number(arguments.int(2), arguments.text(3)) {
+            None => Err(Fault::Code(INVALID_RESOURCE_TYPE)),
+            Some(None) => Err(Fault::Code(INVALID_RESOURCE_NAME)),
+            Some(Some(number)) => Ok(Value::I32(number)),
+        },
+    )
+}
