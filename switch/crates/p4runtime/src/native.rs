@@ -135,7 +135,8 @@ fn note(
         | Change::Registers { .. }
         | Change::Meter { .. }
         | Change::Meters { .. }
-        | Change::DirectMeter { .. } => {}
+        | Change::DirectMeter { .. }
+        | Change::Crc { .. } => {}
     }
 }
 

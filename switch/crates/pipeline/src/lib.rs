@@ -78,7 +78,7 @@ pub use error::{Code, LoadError, WriteError};
 pub use packet::{CloneRequest, Packet};
 pub use path::{Departing, EgressVerdict, Processed, QueueMetadata, Verdict};
 pub use pipeline::{Execution, Executor, Options, Pipeline, STEPS};
-pub use program::{FieldList, HeaderTypeInfo, MatchKind};
+pub use program::{CrcParameters, FieldList, HeaderTypeInfo, MatchKind};
 pub use state::Digest;
 pub use state::externs::counter::Count;
 pub use state::externs::meter::MeterRates;

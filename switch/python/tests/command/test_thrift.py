@@ -39,10 +39,10 @@ DUPLICATE, INVALID_HANDLE, EXPIRED, BAD_KEY, BAD_DATA = 17, 2, 3, 18, 26
 
 
 @contextlib.contextmanager
-def served(folder: Path, *arguments: str) -> Iterator[tuple[int, int]]:
-    """A switch with the program `router`; the ports of P4Runtime and Thrift."""
-    words = (str(PROGRAMS / "router.json"), "--thrift-port", "0", "--grpc-server-addr", ANYWHERE)
-    with running(folder, *words, *arguments) as (_, port):
+def served(folder: Path, program: Path = PROGRAMS / "router.json") -> Iterator[tuple[int, int]]:
+    """A switch with a program; the ports of P4Runtime and Thrift."""
+    words = (str(program), "--thrift-port", "0", "--grpc-server-addr", ANYWHERE)
+    with running(folder, *words) as (_, port):
         yield port, int(json.loads((folder / "ready.json").read_text())["thrift_port"])
 
 
@@ -291,6 +291,20 @@ def test_a_client_that_never_reads(ports: tuple[int, int], thrift: ThriftClient)
             for _ in range(200):
                 stranger.sendall(message("standard:bm_get_config", {}) * 100)
         assert thrift.table("bm_mt_get_num_entries", CROSS_CONNECT) == 0
+
+
+def test_custom_crcs(tmp_path: Path) -> None:
+    """calc_5 is a CRC-32, calc_6 a CRC-16, and calc none that can be set."""
+    program = Path(__file__).parents[3] / "programs/build/hash.json"
+    with served(tmp_path, program=program) as ports:
+        client = ThriftClient(ports[1])
+        client.table("bm_set_crc32_custom_parameters", "calc_5", {1: 0x1EDC6F41, 2: -1, 3: 7, 4: True, 5: False})
+        client.table("bm_set_crc16_custom_parameters", "calc_6", {1: 0x1021, 4: False, 5: False})
+        for width, name, code in [(16, "calc_5", 2), (32, "calc_6", 2), (32, "calc", 2), (32, "nothing", 1)]:
+            with pytest.raises(RefusedError) as refused:
+                client.table(f"bm_set_crc{width}_custom_parameters", name, {1: 1})
+            assert refused.value.code == code
+        client.close()
 
 
 def test_as_simple_switch(tmp_path: Path) -> None:

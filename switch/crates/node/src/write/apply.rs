@@ -78,6 +78,10 @@ fn apply_to(update: &Update, pipeline: &mut Pipeline) -> Result<(), WriteError> 
             entry,
             rates,
         } => pipeline.direct_meter_configure(table, entry, *rates),
+        Update::Crc {
+            calculation,
+            parameters,
+        } => pipeline.set_custom_crc(calculation, *parameters),
         Update::ValueSet { name, members } => pipeline.value_set_write(name, members),
         Update::MulticastGroup { .. } | Update::CloneSession { .. } => Ok(()),
     }

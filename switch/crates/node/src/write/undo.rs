@@ -94,6 +94,10 @@ fn inverse(update: &Update, pipeline: &Pipeline) -> Result<Vec<Update>, WriteErr
             name: name.clone(),
             members: pipeline.value_set_read(name)?,
         }],
+        Update::Crc { calculation, .. } => vec![Update::Crc {
+            calculation: calculation.clone(),
+            parameters: pipeline.custom_crc(calculation)?.1,
+        }],
         _ => vec![cells(update, pipeline)?],
     })
 }

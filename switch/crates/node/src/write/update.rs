@@ -1,7 +1,7 @@
 //! Changes of a switch.
 
 use crate::replication::{CloneSession, Replica};
-use phb_pipeline::{Count, Entry, Group, Match, MeterRates, Param};
+use phb_pipeline::{Count, CrcParameters, Entry, Group, Match, MeterRates, Param};
 
 /// One change. Tables, counters, registers, meters and action profiles go by their full names.
 #[derive(Clone, Debug, PartialEq)]
@@ -152,6 +152,13 @@ pub enum Update {
         name: String,
         /// For each member one match per field.
         members: Vec<Vec<Match>>,
+    },
+    /// Sets the parameters of a custom CRC.
+    Crc {
+        /// The calculation.
+        calculation: String,
+        /// Its parameters.
+        parameters: CrcParameters,
     },
     /// Makes or replaces a multicast group; `None` removes it.
     MulticastGroup {

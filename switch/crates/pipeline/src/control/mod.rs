@@ -1,6 +1,7 @@
 //! The control plane's side: everything by the names of the program. No packet calls it.
 
 mod arrays;
+mod crcs;
 mod direct;
 mod entry;
 mod handles;

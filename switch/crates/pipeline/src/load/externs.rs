@@ -11,7 +11,7 @@ use super::json::Json;
 use super::lower::Lowering;
 use crate::error::LoadError;
 use crate::program::{
-    Algorithm, Calculation, CalculationInput, Checksum, CounterShape, DirectMeter, Guard,
+    Algorithm, Calculation, CalculationInput, Checksum, CounterShape, Crc, DirectMeter, Guard,
     Instruction, MeterShape, Program, RegisterShape, Slot, Unit, WordField,
 };
 
@@ -188,6 +188,10 @@ impl ExternNames {
         }
         for item in root.list("calculations")? {
             let name = item.get("name")?.text()?.to_owned();
+            if Crc::custom(item.get("algo")?.text()?).is_some() {
+                let number = program.calculations.len() as u32;
+                program.custom_crcs.push((name.clone(), number));
+            }
             names
                 .calculations
                 .insert(name, program.calculations.len() as u32);

@@ -12,8 +12,25 @@ pub(crate) struct Crc {
     initial: u64,
     /// Added to the remainder at the end.
     last: u64,
-    /// Bytes and remainder are taken from their lowest bit.
-    reflected: bool,
+    /// Bytes are taken from their lowest bit.
+    bytes_reflected: bool,
+    /// The remainder is given from its lowest bit.
+    remainder_reflected: bool,
+}
+
+/// What the control plane can set of a custom CRC, whose width the program says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CrcParameters {
+    /// Without its highest term.
+    pub polynomial: u64,
+    /// The remainder before the first byte.
+    pub initial: u64,
+    /// Added to the remainder at the end.
+    pub last: u64,
+    /// Bytes are taken from their lowest bit.
+    pub bytes_reflected: bool,
+    /// The remainder is given from its lowest bit.
+    pub remainder_reflected: bool,
 }
 
 const fn crc(width: u32, polynomial: u64, initial: u64, last: u64, reflected: bool) -> Crc {
@@ -22,7 +39,8 @@ const fn crc(width: u32, polynomial: u64, initial: u64, last: u64, reflected: bo
         polynomial,
         initial,
         last,
-        reflected,
+        bytes_reflected: reflected,
+        remainder_reflected: reflected,
     }
 }
 
@@ -94,6 +112,44 @@ impl Crc {
         known.map(|known| known.1).or_else(|| Self::spelled(name))
     }
 
+    /// A custom check, as long as nobody has set its parameters: that of the standard one.
+    pub(crate) fn custom(name: &str) -> Option<Self> {
+        match name {
+            "crc8_custom" => Self::named("crc_8"),
+            "crc16_custom" => Some(crc(16, 0x8005, 0, 0, true)),
+            "crc32_custom" => Some(crc(32, 0x04c1_1db7, 0xffff_ffff, 0xffff_ffff, true)),
+            "crc64_custom" => Self::named("crc_64"),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn width(self) -> u32 {
+        self.width
+    }
+
+    pub(crate) fn parameters(self) -> CrcParameters {
+        CrcParameters {
+            polynomial: self.polynomial,
+            initial: self.initial,
+            last: self.last,
+            bytes_reflected: self.bytes_reflected,
+            remainder_reflected: self.remainder_reflected,
+        }
+    }
+
+    /// A check of this width; what is beyond the width is cut.
+    pub(crate) fn with(self, parameters: CrcParameters) -> Self {
+        let mask = mask(self.width);
+        Self {
+            width: self.width,
+            polynomial: parameters.polynomial & mask,
+            initial: parameters.initial & mask,
+            last: parameters.last & mask,
+            bytes_reflected: parameters.bytes_reflected,
+            remainder_reflected: parameters.remainder_reflected,
+        }
+    }
+
     fn spelled(text: &str) -> Option<Self> {
         let mut words = text.split('_');
         let mut made = None;
@@ -125,7 +181,7 @@ impl Crc {
         let up = 64 - self.width;
         let polynomial = self.polynomial << up;
         let remainder = data.iter().fold(self.initial << up, |remainder, &byte| {
-            let byte = if self.reflected {
+            let byte = if self.bytes_reflected {
                 byte.reverse_bits()
             } else {
                 byte
@@ -134,7 +190,7 @@ impl Crc {
                 remainder << 1 ^ polynomial & 0u64.wrapping_sub(remainder >> 63)
             })
         });
-        let remainder = if self.reflected {
+        let remainder = if self.remainder_reflected {
             remainder.reverse_bits()
         } else {
             remainder >> up
@@ -150,6 +206,29 @@ fn hexadecimal(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn custom_checks() {
+        let of =
+            |name, parameters| Crc::custom(name).map(|crc| crc.with(parameters).of(b"123456789"));
+        let standard = |name| Crc::custom(name).map(|crc| crc.of(b"123456789"));
+        assert_eq!(standard("crc16_custom"), Some(0xbb3d));
+        assert_eq!(standard("crc32_custom"), Some(0xcbf4_3926));
+        let xmodem = CrcParameters {
+            polynomial: 0xffff_1021,
+            initial: 0,
+            last: 0,
+            bytes_reflected: false,
+            remainder_reflected: false,
+        };
+        assert_eq!(of("crc16_custom", xmodem), Some(0x31c3));
+        // The remainder from its other end.
+        let turned = CrcParameters {
+            remainder_reflected: true,
+            ..xmodem
+        };
+        assert_eq!(of("crc16_custom", turned), Some(0xc38c));
+    }
 
     /// The check values of the catalogue, over the digits 1 to 9.
     #[test]

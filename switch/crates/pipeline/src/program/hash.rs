@@ -22,18 +22,15 @@ impl Algorithm {
 
     pub(crate) fn named(name: &str) -> Option<Self> {
         Some(match name {
-            // A custom CRC has the parameters of the standard one unless others are set.
-            "crc16" | "crc16_custom" | "crc_16" => Self::Crc16,
-            "crc32" | "crc32_custom" | "crc_32" => Self::Crc32,
-            "crc8_custom" => Self::Crc(Crc::named("crc_8")?),
-            "crc64_custom" => Self::Crc(Crc::named("crc_64")?),
+            "crc16" | "crc_16" => Self::Crc16,
+            "crc32" | "crc_32" => Self::Crc32,
             "crcCCITT" => Self::Crc(Crc::named("crc_ccitt_false")?),
             "csum16" | "cksum16" => Self::Csum16,
             "identity" => Self::Identity,
             "xor16" => Self::Xor16,
             "xor32" => Self::Xor32,
             "random" => Self::Random,
-            other => Self::Crc(Crc::named(other)?),
+            other => Self::Crc(Crc::custom(other).or_else(|| Crc::named(other))?),
         })
     }
 

@@ -23,6 +23,8 @@ pub(crate) use action::{Action, Parameter, Setting};
 pub(crate) use calculation::{
     BUFFER, Bytes, Calculation, CalculationInput, Checksum, Guard, LongPart, Sum,
 };
+pub(crate) use crc::Crc;
+pub use crc::CrcParameters;
 pub(crate) use externs::{CounterShape, MeterShape, RegisterShape, Unit};
 pub(crate) use extract::{ExtractPlan, FieldRead};
 pub(crate) use hash::{Algorithm, finish_sum, sum_of};
@@ -73,6 +75,8 @@ pub(crate) struct Program {
     pub(crate) initial_state: u32,
     pub(crate) actions: Vec<Action>,
     pub(crate) calculations: Vec<Calculation>,
+    /// Names and numbers of those that are custom CRCs.
+    pub(crate) custom_crcs: Vec<(String, u32)>,
     pub(crate) code: Vec<Instruction>,
     pub(crate) wide: Vec<WideOperation>,
     pub(crate) operations: Vec<ExternOperation>,

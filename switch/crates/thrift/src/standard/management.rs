@@ -2,8 +2,10 @@
 
 use std::time::Instant;
 
-use phb_pipeline::Pipeline;
+use phb_node::{SwitchNode, Update};
+use phb_pipeline::{CrcParameters, Pipeline};
 
+use crate::artifact::Artifact;
 use crate::call::{Fault, Outcome, Services};
 use crate::limits;
 use crate::wire::{Fields, Value};
@@ -22,7 +24,6 @@ const DEVICE_ERROR: i32 = 1;
 /// Codes of InvalidCrcOperation and InvalidToeplitzHashOperation.
 const INVALID_CALCULATION_NAME: i32 = 1;
 const WRONG_TYPE_CALCULATION: i32 = 2;
-const INVALID_CONFIG: i32 = 3;
 
 /// Codes of InvalidIdLookup.
 const INVALID_RESOURCE_TYPE: i32 = 0;
@@ -40,9 +41,9 @@ pub fn call(services: &Services, method: &str, arguments: Fields<'_>) -> Outcome
         "bm_dev_mgr_add_port" | "bm_dev_mgr_remove_port" => Err(Fault::Code(DEVICE_ERROR)),
         "bm_dev_mgr_show_ports" => Ok(ports(services)),
         "bm_mgmt_get_info" => Ok(info(services)),
-        "bm_set_crc16_custom_parameters" => calculation(services, arguments, "crc16_custom"),
-        "bm_set_crc32_custom_parameters" => calculation(services, arguments, "crc32_custom"),
-        "bm_set_toeplitz_hash_key" => calculation(services, arguments, "toeplitz"),
+        "bm_set_crc16_custom_parameters" => set_crc(services, arguments, 16),
+        "bm_set_crc32_custom_parameters" => set_crc(services, arguments, 32),
+        "bm_set_toeplitz_hash_key" => toeplitz(services, arguments),
         "bm_reset_state" => reset(services),
         "bm_get_config" => services.read(|artifact, _| Ok(artifact.text().into())),
         "bm_get_config_md5" => services.read(|artifact, _| Ok(Value::Bytes(artifact.md5()))),
@@ -136,13 +137,40 @@ fn info(services: &Services) -> Value {
     ])
 }
 
-/// The parameters of hashes are those of the algorithms' names.
-fn calculation(services: &Services, arguments: Fields<'_>, algorithm: &str) -> Outcome {
+fn set_crc(services: &Services, arguments: Fields<'_>, width: u32) -> Outcome {
+    let given = arguments.fields(3);
+    // What a signed field has at the left of the CRC's width is cut by the pipeline.
+    let number = |id| given.long(id).cast_unsigned();
+    let parameters = CrcParameters {
+        polynomial: number(1),
+        initial: number(2),
+        last: number(3),
+        bytes_reflected: given.flag(4),
+        remainder_reflected: given.flag(5),
+    };
+    let plan = |artifact: &Artifact, _: &SwitchNode, pipeline: &Pipeline| {
+        let calculation = arguments.text(2).to_owned();
+        if artifact.calculation(&calculation).is_none() {
+            return Err(Fault::Code(INVALID_CALCULATION_NAME));
+        }
+        match pipeline.custom_crc(&calculation) {
+            Ok((known, _)) if known == width => Ok(vec![Update::Crc {
+                calculation,
+                parameters,
+            }]),
+            _ => Err(Fault::Code(WRONG_TYPE_CALCULATION)),
+        }
+    };
+    services.make(plan, |_| Fault::Code(WRONG_TYPE_CALCULATION))
+}
+
+/// No program that the pipeline loads has a Toeplitz hash.
+fn toeplitz(services: &Services, arguments: Fields<'_>) -> Outcome {
     services.read(|artifact, _| {
-        Err(Fault::Code(match artifact.calculation(arguments.text(2)) {
-            None => INVALID_CALCULATION_NAME,
-            Some(known) if known == algorithm => INVALID_CONFIG,
-            Some(_) => WRONG_TYPE_CALCULATION,
+        let known = artifact.calculation(arguments.text(2)).is_some();
+        Err(Fault::Code(match known {
+            true => WRONG_TYPE_CALCULATION,
+            false => INVALID_CALCULATION_NAME,
         }))
     })
 }
