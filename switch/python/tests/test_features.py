@@ -281,6 +281,63 @@ def test_direct_meters(client: Client, switch: Switch) -> None:
     assert read(client, p4r.DirectMeterEntry(table_entry=identified)) == [p4r.DirectMeterEntry(table_entry=identified)]
 
 
+NOTHING = p4r.MeterCounterData()
+
+
+def coloured(*counts: tuple[int, int]) -> p4r.MeterCounterData:
+    green, yellow, red = (p4r.CounterData(packet_count=packets, byte_count=length) for packets, length in counts)
+    return p4r.MeterCounterData(green=green, yellow=yellow, red=red)
+
+
+def counted(client: Client) -> p4r.MeterCounterData:
+    wanted = p4r.TableEntry(table_id=NAMES.table["limits"], meter_counter_data=NOTHING)
+    (found,) = read(client, wanted)
+    (direct,) = read(client, p4r.DirectMeterEntry(table_entry=wanted, counter_data=NOTHING))
+    assert direct.counter_data == found.meter_counter_data
+    return found.meter_counter_data
+
+
+def test_direct_meters_count_by_colour(client: Client, switch: Switch) -> None:
+    none = coloured((0, 0), (0, 0), (0, 0))
+    insert(client, member(1, 2), by_profile(1), limits(meter_config=POLICER, meter_counter_data=NOTHING))
+    assert counted(client) == none
+    for now in range(5):
+        sent(switch, now)
+    expected = coloured((1, 60), (2, 120), (2, 120))
+    assert counted(client) == expected
+    # A new configuration leaves the counts alone.
+    client.write(update(MODIFY, limits(meter_config=POLICER)))
+    identified = p4r.TableEntry(table_id=NAMES.table["limits"], match=limits().match)
+    direct = p4r.DirectMeterEntry(table_entry=identified, config=POLICER)
+    client.write(update(MODIFY, direct))
+    assert counted(client) == expected
+    # What fails as a whole has not been.
+    direct.counter_data.SetInParent()
+    twice = (update(MODIFY, direct), update(DELETE, limits()), update(DELETE, limits()))
+    refused(client, *twice, atomicity=p4r.WriteRequest.ROLLBACK_ON_ERROR)
+    assert counted(client) == expected
+    client.write(update(MODIFY, direct))
+    assert counted(client) == none
+
+
+def test_single_rate_meters(port: int, switch: Switch) -> None:
+    info = p4info("features")
+    for meter in info.direct_meters:
+        meter.spec.type = meter.spec.SINGLE_RATE_THREE_COLOR
+    client = Client(port)
+    client.primary()
+    client.configure(info=info, config=artifact("features"))
+    marker = p4r.MeterConfig(cir=1000, cburst=100, pir=1000, pburst=100, eburst=70)
+    insert(client, member(1, 2), by_profile(1), limits(meter_config=marker))
+    assert read(client, asked(limits())) == [limits(meter_config=marker)]
+    for now in range(3):
+        sent(switch, now)
+    assert counted(client) == coloured((1, 60), (1, 60), (1, 60))
+    two_rates = limits(meter_config=p4r.MeterConfig(cir=1, cburst=1, pir=2, pburst=2))
+    assert "needs pir and pburst equal" in refused(client, update(MODIFY, two_rates))[0][1]
+    client.close()
+
+
 @pytest.mark.parametrize(
     ("wrong", "code", "words"),
     [
@@ -299,9 +356,14 @@ def test_direct_meters(client: Client, switch: Switch) -> None:
         (update(INSERT, limits(meter_config=p4r.MeterConfig(cir=-1))), rpc_code.INVALID_ARGUMENT, "negative"),
         (update(INSERT, limits(meter_config=p4r.MeterConfig(eburst=1))), rpc_code.INVALID_ARGUMENT, "eburst"),
         (
-            update(INSERT, limits(meter_counter_data=p4r.MeterCounterData())),
-            rpc_code.UNIMPLEMENTED,
-            "counters per colour",
+            update(INSERT, limits(meter_counter_data=p4r.MeterCounterData(red=p4r.CounterData(packet_count=1)))),
+            rpc_code.INVALID_ARGUMENT,
+            "can only be set to zero",
+        ),
+        (
+            update(INSERT, entry("switching", MAC, p4r.TableAction(action=action("drop")), meter_counter_data=NOTHING)),
+            rpc_code.INVALID_ARGUMENT,
+            "no direct meter",
         ),
         (
             update(INSERT, entry("switching", MAC, p4r.TableAction(action=action("drop")), meter_config=POLICER)),
@@ -314,6 +376,13 @@ def test_refusals_of_direct_meters(client: Client, wrong: p4r.Update, code: int,
     ((got, message),) = refused(client, wrong)
     assert got == code, message
     assert words in message
+
+
+def test_reads_are_not_filtered_by_members_groups_and_sets(client: Client) -> None:
+    insert(client, member(1, 2), by_profile(1))
+    assert read(client, by_profile(2)) == [by_profile(1)]
+    client.write(update(INSERT, one_shot((1, 1))))
+    assert read(client, one_shot((2, 1))) == [one_shot((1, 1))]
 
 
 def test_unknown_kind_of_read(client: Client) -> None:

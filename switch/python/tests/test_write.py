@@ -7,6 +7,7 @@ import grpc
 import pytest
 from finsy.proto import p4r, rpc_code
 
+from phb_switch import Switch
 from phb_switch._native import Configuration, Read
 
 from .support import (
@@ -18,6 +19,7 @@ from .support import (
     delete,
     errors,
     insert,
+    ipv4,
     modify,
     p4info,
     route,
@@ -353,6 +355,30 @@ def test_meters(configured: Client) -> None:
     assert (second.meter_entry.config.cir, second.meter_entry.config.pburst) == (100, 400)
     configured.write(meter(None))
     assert not any(entity.meter_entry.HasField("config") for entity in configured.read(wanted))
+
+
+def test_meters_count_by_colour(configured: Client, switch: Switch) -> None:
+    def counted() -> list[p4r.MeterCounterData]:
+        wanted = p4r.MeterEntry(meter_id=NAMES.meter["class_meter"])
+        wanted.counter_data.SetInParent()
+        return [entity.meter_entry.counter_data for entity in configured.read(p4r.Entity(meter_entry=wanted))]
+
+    def one(packets: int) -> p4r.CounterData:
+        return p4r.CounterData(packet_count=packets, byte_count=60 * packets)
+
+    configured.write(insert(route(b"\x0a\x00\x00\x00", 8)), meter(0, 1, 60, 1, 120))
+    for now in range(3):
+        switch.process(0, ipv4(), now)
+    none = p4r.MeterCounterData(green=one(0), yellow=one(0), red=one(0))
+    assert counted() == [p4r.MeterCounterData(green=one(1), yellow=one(1), red=one(1)), none, none, none]
+    reset = meter(None)
+    reset.entity.meter_entry.counter_data.SetInParent()
+    configured.write(reset)
+    assert counted() == [none] * 4
+    reset.entity.meter_entry.counter_data.red.byte_count = 1
+    with pytest.raises(grpc.RpcError) as caught:
+        configured.write(reset)
+    assert "can only be set to zero" in errors(caught.value)[0][1]
 
 
 def test_direct_counter(configured: Client) -> None:

@@ -109,6 +109,7 @@ fn update() -> impl Strategy<Value = Update> {
             committed_burst: burst,
             peak_rate: rate * 2,
             peak_burst: burst,
+            ..MeterRates::default()
         })
     });
     prop_oneof![

@@ -155,6 +155,19 @@ impl Configuration {
                 );
             }
         }
+        for meter in self.schema.meters.values() {
+            let mut others = new.schema.meters.values();
+            if others.any(|other| (&other.name, other.size) == (&meter.name, meter.size)) {
+                values.extend((0..meter.size as usize).filter_map(|index| {
+                    let counts = pipeline.meter_counts(&meter.name, index).ok()?;
+                    (counts != [(0, 0); 3]).then(|| Change::MeterCounts {
+                        name: meter.name.clone(),
+                        index,
+                        counts,
+                    })
+                }));
+            }
+        }
         for register in self.schema.registers.values() {
             let mut others = new.schema.registers.values();
             if others.any(|other| (&other.name, other.size) == (&register.name, register.size)) {

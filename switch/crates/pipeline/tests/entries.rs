@@ -231,6 +231,7 @@ fn direct_meters_colour_before_the_action() {
         committed_burst: 1,
         peak_rate: 2,
         peak_burst: 2,
+        ..MeterRates::default()
     };
     pipeline
         .direct_meter_configure(METERED, &metered, Some(rates))

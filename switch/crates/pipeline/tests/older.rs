@@ -119,6 +119,7 @@ fn a_table_names_its_meters() {
         committed_burst: 1,
         peak_rate: 1,
         peak_burst: 2,
+        ..MeterRates::default()
     };
     pipeline
         .direct_meter_configure("measure", &measured, Some(rates))

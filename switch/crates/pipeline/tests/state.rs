@@ -136,6 +136,7 @@ fn counters_and_meters() {
         committed_burst: length,
         peak_rate: 2 * length,
         peak_burst: 2 * length,
+        ..MeterRates::default()
     };
     pipeline
         .meter_configure("IngressControl.metered", 1, Some(rates))

@@ -274,6 +274,7 @@ fn meter_rates(
         committed_burst,
         peak_rate,
         peak_burst,
+        ..MeterRates::default()
     }
 }
 

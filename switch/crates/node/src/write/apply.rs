@@ -73,6 +73,23 @@ fn apply_to(update: &Update, pipeline: &mut Pipeline) -> Result<(), WriteError> 
                 .of(size)
                 .try_for_each(|(index, rates)| pipeline.meter_configure(name, index, *rates))
         }
+        Update::MeterCounts {
+            name,
+            index,
+            counts,
+        } => pipeline.meter_counts_write(name, *index, *counts),
+        Update::MetersCounts { name, counts } => {
+            let meters = pipeline.meters().into_iter();
+            let size = size(meters.map(|(name, size)| (name, size, 0)), "meter", name)?;
+            counts
+                .of(size)
+                .try_for_each(|(index, counts)| pipeline.meter_counts_write(name, index, *counts))
+        }
+        Update::DirectMeterCounts {
+            table,
+            entry,
+            counts,
+        } => pipeline.direct_meter_counts_write(table, entry, *counts),
         Update::DirectMeter {
             table,
             entry,

@@ -90,6 +90,11 @@ fn inverse(update: &Update, pipeline: &Pipeline) -> Result<Vec<Update>, WriteErr
             entry: entry.clone(),
             rates: pipeline.direct_meter_rates(table, entry)?,
         }],
+        Update::DirectMeterCounts { table, entry, .. } => vec![Update::DirectMeterCounts {
+            table: table.clone(),
+            entry: entry.clone(),
+            counts: pipeline.direct_meter_counts(table, entry)?,
+        }],
         Update::ValueSet { name, .. } => vec![Update::ValueSet {
             name: name.clone(),
             members: pipeline.value_set_read(name)?,
@@ -121,6 +126,13 @@ fn deleted(table: &str, entry: &Entry, pipeline: &Pipeline) -> Result<Vec<Update
             table: table.to_owned(),
             entry: entry.clone(),
             rates,
+        });
+    }
+    if let Ok(counts) = pipeline.direct_meter_counts(table, entry) {
+        changes.push(Update::DirectMeterCounts {
+            table: table.to_owned(),
+            entry: entry.clone(),
+            counts,
         });
     }
     Ok(changes)
@@ -170,6 +182,20 @@ fn cells(update: &Update, pipeline: &Pipeline) -> Result<Update, WriteError> {
             Update::Meters {
                 name: name.clone(),
                 rates: Cells::Each(rates.collect::<Result<_, _>>()?),
+            }
+        }
+        Update::MeterCounts { name, index, .. } => Update::MeterCounts {
+            name: name.clone(),
+            index: *index,
+            counts: pipeline.meter_counts(name, *index)?,
+        },
+        Update::MetersCounts { name, .. } => {
+            let meters = pipeline.meters().into_iter();
+            let cells = 0..size(meters.map(|(name, size)| (name, size, 0)), "meter", name)?;
+            let counts = cells.map(|index| pipeline.meter_counts(name, index));
+            Update::MetersCounts {
+                name: name.clone(),
+                counts: Cells::Each(counts.collect::<Result<_, _>>()?),
             }
         }
         other => other.clone(),

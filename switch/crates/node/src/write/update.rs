@@ -137,6 +137,31 @@ pub enum Update {
         /// The rates.
         rates: Cells<Option<MeterRates>>,
     },
+    /// Sets what a cell of an indirect meter has counted.
+    MeterCounts {
+        /// The meter.
+        name: String,
+        /// The cell.
+        index: usize,
+        /// Packets and bytes that were green, yellow and red.
+        counts: [Count; 3],
+    },
+    /// Sets what all cells of an indirect meter have counted.
+    MetersCounts {
+        /// The meter.
+        name: String,
+        /// Packets and bytes that were green, yellow and red.
+        counts: Cells<[Count; 3]>,
+    },
+    /// Sets what the direct meter of an entry has counted.
+    DirectMeterCounts {
+        /// The table.
+        table: String,
+        /// The entry; its action does not matter.
+        entry: Entry,
+        /// Packets and bytes that were green, yellow and red.
+        counts: [Count; 3],
+    },
     /// Sets the rates of the direct meter of an entry.
     DirectMeter {
         /// The table.

@@ -6,7 +6,7 @@ use phb_pipeline::Pipeline;
 
 use super::Source;
 use crate::message::entity::{
-    CounterData, CounterEntry, Entity, Index, Kind, MeterEntry, RegisterEntry,
+    CounterData, CounterEntry, Entity, Index, Kind, MeterCounterData, MeterEntry, RegisterEntry,
 };
 use crate::schema::{DataShape, Schema, find};
 use crate::status::{Result, unimplemented};
@@ -23,7 +23,8 @@ pub(super) struct Cells {
 enum Array {
     Counter,
     Register(DataShape),
-    Meter,
+    /// Whether with what it has counted of each colour.
+    Meter(bool),
 }
 
 impl Cells {
@@ -45,7 +46,7 @@ impl Cells {
                     data: Some(shape.value(&mut std::iter::once(value))),
                 })
             }
-            Array::Meter => Kind::Meter(MeterEntry {
+            Array::Meter(counted) => Kind::Meter(MeterEntry {
                 meter_id: self.id,
                 index,
                 config: pipeline
@@ -53,7 +54,10 @@ impl Cells {
                     .ok()?
                     .as_ref()
                     .map(config),
-                counter_data: None,
+                counter_data: match counted {
+                    true => Some(colours(pipeline.meter_counts(&self.name, cell).ok()?)),
+                    false => None,
+                },
             }),
         };
         Some(Entity { kind: Some(kind) })
@@ -65,6 +69,14 @@ pub(super) fn data((packets, bytes): (u64, u64)) -> CounterData {
     CounterData {
         byte_count: number(bytes),
         packet_count: number(packets),
+    }
+}
+
+pub(super) fn colours([green, yellow, red]: [(u64, u64); 3]) -> MeterCounterData {
+    MeterCounterData {
+        green: Some(data(green)),
+        yellow: Some(data(yellow)),
+        red: Some(data(red)),
     }
 }
 
@@ -113,9 +125,6 @@ pub(super) fn registers(schema: &Schema, wanted: &RegisterEntry) -> Result<Vec<S
 }
 
 pub(super) fn meters(schema: &Schema, wanted: &MeterEntry) -> Result<Vec<Source>> {
-    if wanted.counter_data.is_some() {
-        return unimplemented("meters have no counters per colour");
-    }
     if wanted.meter_id != 0 {
         find(&schema.meters, wanted.meter_id, "meter")?;
     }
@@ -127,7 +136,7 @@ pub(super) fn meters(schema: &Schema, wanted: &MeterEntry) -> Result<Vec<Source>
         Ok(Source::Cells(Cells {
             id: *id,
             name: meter.name.clone(),
-            array: Array::Meter,
+            array: Array::Meter(wanted.counter_data.is_some()),
             cells: cells(&meter.name, meter.size, wanted.index)?,
         }))
     });

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use phb_pipeline::{Entry, Pipeline, Time};
 use prost::Message;
 
-use super::arrays::data;
+use super::arrays::{colours, data};
 use super::{Source, ready, write_entity, write_table_entry};
 use crate::keys::{identity, key};
 use crate::message::entity::{
@@ -39,7 +39,8 @@ struct Filter {
 enum Answer {
     Entry(With),
     DirectCounter,
-    DirectMeter,
+    /// Whether with what it has counted of each colour.
+    DirectMeter(bool),
 }
 
 /// Data to read besides the written entry.
@@ -47,12 +48,14 @@ enum Answer {
 struct With {
     counter: bool,
     meter: bool,
+    colours: bool,
     time: bool,
 }
 
 const NOTHING: With = With {
     counter: false,
     meter: false,
+    colours: false,
     time: false,
 };
 
@@ -114,13 +117,16 @@ impl Entries {
                 if with.meter {
                     entry = with_meter(entry, &self.table, pipeline);
                 }
+                if with.colours {
+                    entry = with_colours(entry, &self.table, pipeline);
+                }
                 if with.time {
                     entry = with_time(entry, &self.table, pipeline, now);
                 }
                 Some(Kind::Table(entry))
             }
             Answer::DirectCounter => direct_counter(entry, &self.table, pipeline),
-            Answer::DirectMeter => direct_meter(entry, &self.table, pipeline),
+            Answer::DirectMeter(counted) => direct_meter(entry, &self.table, pipeline, counted),
         };
         if kind.is_some() {
             write_entity(piece, &Entity { kind });
@@ -162,6 +168,15 @@ pub(crate) fn with_meter(mut entry: TableEntry, table: &Table, pipeline: &Pipeli
     entry
 }
 
+fn with_colours(mut entry: TableEntry, table: &Table, pipeline: &Pipeline) -> TableEntry {
+    if table.direct_meter.is_some() {
+        entry.meter_counter_data = native(&entry, table)
+            .and_then(|native| pipeline.direct_meter_counts(&table.name, &native).ok())
+            .map(colours);
+    }
+    entry
+}
+
 /// Adds the time since the last match, if the table keeps it; zero before the first look at it.
 fn with_time(mut entry: TableEntry, table: &Table, pipeline: &Pipeline, now: Time) -> TableEntry {
     if table.idle_timeout {
@@ -184,13 +199,19 @@ fn key_of(entry: TableEntry) -> TableEntry {
 }
 
 /// None for an entry that has been deleted since the read began.
-fn direct_meter(entry: TableEntry, table: &Table, pipeline: &Pipeline) -> Option<Kind> {
+fn direct_meter(
+    entry: TableEntry,
+    table: &Table,
+    pipeline: &Pipeline,
+    counted: bool,
+) -> Option<Kind> {
     let native = native(&entry, table)?;
     let rates = pipeline.direct_meter_rates(&table.name, &native).ok()?;
+    let counts = pipeline.direct_meter_counts(&table.name, &native).ok()?;
     Some(Kind::DirectMeter(DirectMeterEntry {
         table_entry: Some(key_of(entry)),
         config: rates.as_ref().map(config),
-        counter_data: None,
+        counter_data: counted.then(|| colours(counts)),
     }))
 }
 
@@ -213,15 +234,14 @@ pub(super) fn table_entries(
     let answer = Answer::Entry(With {
         counter: wanted.counter_data.is_some(),
         meter: wanted.meter_config.is_some(),
+        colours: wanted.meter_counter_data.is_some(),
         time: wanted.time_since_last_hit.is_some(),
     });
-    if wanted.meter_counter_data.is_some() {
-        return unimplemented("meters have no counters per colour");
-    }
     if wanted.table_id == 0 {
         let mut others = wanted.clone();
         others.counter_data = None;
         others.meter_config = None;
+        others.meter_counter_data = None;
         others.time_since_last_hit = None;
         if others.encoded_len() != 0 {
             return invalid("a read of all tables (table_id 0) takes no other filter");
@@ -320,12 +340,10 @@ pub(super) fn direct_meters(
     store: &Store,
     wanted: DirectMeterEntry,
 ) -> Result<Vec<Source>> {
-    if wanted.counter_data.is_some() {
-        return unimplemented("meters have no counters per colour");
-    }
+    let answer = Answer::DirectMeter(wanted.counter_data.is_some());
     let wanted = wanted.table_entry.unwrap_or_default();
     let has = |table: &Table| table.direct_meter.is_some();
-    resources(schema, store, wanted, "meter", has, Answer::DirectMeter)
+    resources(schema, store, wanted, "meter", has, answer)
 }
 
 /// The direct resources of one entry, one table or all tables.

@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use phb_node::{Cells, Update as Change};
-use phb_pipeline::MeterRates;
+use phb_pipeline::{Count, MeterRates};
 
 use super::Step;
 use crate::bytestring::canonical;
 use crate::message::entity::{
-    CounterData, CounterEntry, DataKind, Index, MeterConfig, MeterEntry, P4Data, RegisterEntry,
+    CounterData, CounterEntry, DataKind, Index, MeterConfig, MeterCounterData, MeterEntry, P4Data,
+    RegisterEntry,
 };
 use crate::schema::{DataShape, MeterKind, Register, Schema, find};
 use crate::status::{Code, Refusal, Result, invalid, unimplemented};
@@ -47,24 +48,52 @@ pub(super) fn register(entry: RegisterEntry, schema: &Schema) -> Result<Step> {
 pub(super) fn meter(entry: &MeterEntry, schema: &Schema) -> Result<Step> {
     let meter = find(&schema.meters, entry.meter_id, "meter")?;
     let cell = cell(&meter.name, meter.size, entry.index)?;
-    if entry.counter_data.is_some() {
-        return unimplemented(format!(
-            "meter {}: counters per colour are not supported",
-            meter.name
-        ));
-    }
+    let resets = resets(entry.counter_data.as_ref(), &meter.name)?;
     let config = entry.config.as_ref();
     let rates = config
         .map(|config| rates(&meter.name, config, meter.kind))
         .transpose()?;
     let name = meter.name.clone();
-    Ok(Step::of(vec![match cell {
+    let counts = <[Count; 3]>::default();
+    let counted = resets.then(|| match cell {
+        Some(index) => Change::MeterCounts {
+            name: name.clone(),
+            index,
+            counts,
+        },
+        None => Change::MetersCounts {
+            name: name.clone(),
+            counts: Cells::Same(counts),
+        },
+    });
+    let configured = match cell {
         Some(index) => Change::Meter { name, index, rates },
         None => Change::Meters {
             name,
             rates: Cells::Same(rates),
         },
-    }]))
+    };
+    Ok(Step::of(
+        std::iter::once(configured).chain(counted).collect(),
+    ))
+}
+
+/// Whether a write sets a meter's counts to zero, which is all that clients can do to them.
+pub(super) fn resets(given: Option<&MeterCounterData>, name: &str) -> Result<bool> {
+    let Some(given) = given else {
+        return Ok(false);
+    };
+    let colours = [given.green, given.yellow, given.red];
+    if colours
+        .into_iter()
+        .flatten()
+        .any(|count| count != CounterData::default())
+    {
+        return invalid(format!(
+            "meter {name}: what it has counted of a colour can only be set to zero"
+        ));
+    }
+    Ok(true)
 }
 
 /// None for all cells.
@@ -118,8 +147,7 @@ fn register_value(register: &Register, data: Option<P4Data>) -> Result<Vec<u8>> 
     Ok(bytes)
 }
 
-/// A single-rate two-colour marker is a two-rate one with equal buckets; so is a single-rate
-/// three-colour one without excess burst.
+/// A single-rate marker without an excess burst is a two-rate one with equal buckets.
 pub(super) fn rates(name: &str, config: &MeterConfig, kind: MeterKind) -> Result<MeterRates> {
     let number = |value: i64| match u64::try_from(value) {
         Ok(number) => Ok(number),
@@ -134,11 +162,7 @@ pub(super) fn rates(name: &str, config: &MeterConfig, kind: MeterKind) -> Result
         ));
     }
     match kind {
-        MeterKind::SingleRate if eburst != 0 => {
-            return unimplemented(format!(
-                "meter {name}: single-rate meters with an excess burst (RFC 2697) are not supported"
-            ));
-        }
+        MeterKind::SingleRate => {}
         _ if eburst != 0 => {
             return invalid(format!(
                 "meter {name}: eburst belongs to single-rate three-colour meters (RFC 2697), which this is not"
@@ -151,6 +175,7 @@ pub(super) fn rates(name: &str, config: &MeterConfig, kind: MeterKind) -> Result
         committed_burst: number(config.cburst)?,
         peak_rate: number(config.pir)?,
         peak_burst: number(config.pburst)?,
+        excess_burst: eburst,
     };
     if rates.peak_rate < rates.committed_rate {
         return invalid(format!(
@@ -169,6 +194,6 @@ pub(crate) fn config(rates: &MeterRates) -> MeterConfig {
         cburst: number(rates.committed_burst),
         pir: number(rates.peak_rate),
         pburst: number(rates.peak_burst),
-        eburst: 0,
+        eburst: number(rates.excess_burst),
     }
 }

@@ -3,7 +3,7 @@
 use phb_node::Update as Change;
 use phb_pipeline::Entry;
 
-use super::cells::{counts, rates};
+use super::cells::{counts, rates, resets};
 use super::{Operation, Step};
 use crate::actions::{self, Choice};
 use crate::keys::{Matches, identity, key};
@@ -164,6 +164,10 @@ fn direct_resources(
             rates: rates.transpose()?,
         });
     }
+    let counts = entry.meter_counter_data.take();
+    if resets(counts.as_ref(), &table.name)? {
+        changes.push(no_counts(table, named(matches.clone(), entry.priority)));
+    }
     Ok(changes)
 }
 
@@ -195,12 +199,15 @@ fn check_resources(entry: &TableEntry, table: &Table) -> Result<()> {
     {
         return invalid(format!("table {name} has no direct meter"));
     }
-    if entry.meter_counter_data.is_some() {
-        return unimplemented(format!(
-            "table {name}: counters per colour are not supported"
-        ));
-    }
     Ok(())
+}
+
+fn no_counts(table: &Table, entry: Entry) -> Change {
+    Change::DirectMeterCounts {
+        table: table.name.clone(),
+        entry,
+        counts: Default::default(),
+    }
 }
 
 pub(super) fn default_entry(
@@ -235,7 +242,10 @@ pub(super) fn default_entry(
         ));
     }
     check_resources(&entry, table)?;
-    if entry.counter_data.is_some() || entry.meter_config.is_some() {
+    if entry.counter_data.is_some()
+        || entry.meter_config.is_some()
+        || entry.meter_counter_data.is_some()
+    {
         return unimplemented(format!(
             "table {name}: the default entry has no counter and no meter of its own"
         ));
@@ -307,16 +317,17 @@ pub(super) fn direct_meter(entry: DirectMeterEntry, schema: &Schema) -> Result<S
             "table {name}: the default entry has no meter of its own"
         ));
     }
-    if entry.counter_data.is_some() {
-        return unimplemented(format!(
-            "table {name}: counters per colour are not supported"
-        ));
-    }
+    let resets = resets(entry.counter_data.as_ref(), name)?;
     let matches = key(&mut of, table, Naming::Known)?;
     let rates = entry.config.map(|config| rates(name, &config, kind));
-    Ok(Step::of(vec![Change::DirectMeter {
+    let of = named(matches, of.priority);
+    let counts = resets.then(|| no_counts(table, of.clone()));
+    let configured = Change::DirectMeter {
         table: name.clone(),
-        entry: named(matches, of.priority),
+        entry: of,
         rates: rates.transpose()?,
-    }]))
+    };
+    Ok(Step::of(
+        std::iter::once(configured).chain(counts).collect(),
+    ))
 }

@@ -3,7 +3,7 @@ use crate::error::{Code, Result, WriteError, invalid};
 use crate::pipeline::Pipeline;
 use crate::program::words_of;
 use crate::state::externs::counter::Count;
-use crate::state::externs::meter::MeterRates;
+use crate::state::externs::meter::{Meter, MeterRates};
 
 /// Errors: `NotFound` for an unknown name, `OutOfRange` for an index beyond the end.
 impl Pipeline {
@@ -136,6 +136,32 @@ impl Pipeline {
         meter
             .rates(index)
             .ok_or_else(|| out_of_range("meter", name, index, meter.size()))
+    }
+
+    /// Packets and bytes that one meter has found green, yellow and red.
+    pub fn meter_counts(&self, name: &str, index: usize) -> Result<[Count; 3]> {
+        let meters = &self.state.externs.meters[self.meter_number(name)?];
+        let meter = meters.meter(index);
+        meter
+            .map(Meter::counts)
+            .ok_or_else(|| out_of_range("meter", name, index, meters.size()))
+    }
+
+    /// Sets what one meter has counted of each colour.
+    pub fn meter_counts_write(
+        &mut self,
+        name: &str,
+        index: usize,
+        counts: [Count; 3],
+    ) -> Result<()> {
+        let number = self.meter_number(name)?;
+        let meters = &mut self.state.externs.meters[number];
+        let size = meters.size();
+        let Some(meter) = meters.meter_mut(index) else {
+            return Err(out_of_range("meter", name, index, size));
+        };
+        meter.set_counts(counts);
+        Ok(())
     }
 
     fn counter_number(&self, name: &str) -> Result<usize> {

@@ -59,7 +59,28 @@ impl Pipeline {
             ));
         }
         if let Some(meter) = self.state.tables[number].store_mut().meter_mut(found) {
-            *meter = Meter::new(rates);
+            meter.configure(rates);
+        }
+        Ok(())
+    }
+
+    /// Packets and bytes of an entry that its direct meter found green, yellow and red.
+    pub fn direct_meter_counts(&self, table: &str, entry: &Entry) -> Result<[Count; 3]> {
+        let (number, found) = self.metered(table, entry)?;
+        let meter = self.state.tables[number].store().meter(found);
+        Ok(meter.map(Meter::counts).unwrap_or_default())
+    }
+
+    /// Sets what an entry's direct meter has counted of each colour.
+    pub fn direct_meter_counts_write(
+        &mut self,
+        table: &str,
+        entry: &Entry,
+        counts: [Count; 3],
+    ) -> Result<()> {
+        let (number, found) = self.metered(table, entry)?;
+        if let Some(meter) = self.state.tables[number].store_mut().meter_mut(found) {
+            meter.set_counts(counts);
         }
         Ok(())
     }

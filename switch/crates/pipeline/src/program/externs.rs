@@ -41,5 +41,5 @@ impl RegisterShape {
 
 impl MeterShape {
     /// Bytes of memory per cell.
-    pub(crate) const CELL: usize = 80;
+    pub(crate) const CELL: usize = 144;
 }

@@ -120,6 +120,10 @@ fn rates(choices: &mut Choices<'_>) -> Option<MeterRates> {
             committed_burst: choices.up_to(3000) as u64,
             peak_rate: (committed_rate + choices.up_to(4000) as u64).saturating_sub(100),
             peak_burst: choices.up_to(6000) as u64,
+            excess_burst: match choices.up_to(3) {
+                0 => choices.up_to(3000) as u64,
+                _ => 0,
+            },
         }
     })
 }

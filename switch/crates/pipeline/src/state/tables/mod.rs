@@ -27,9 +27,7 @@ use profile::Profile;
 use store::{GROUP, MEMBER, Store, StoreLayout};
 
 use crate::packet::Packet;
-use crate::program::{
-    ActionChoice, Address, Key, MatchKind, TableShape, Unit, column_mask, columns_of,
-};
+use crate::program::{ActionChoice, Address, Key, MatchKind, TableShape, column_mask, columns_of};
 use crate::time::Time;
 
 pub(crate) use entry::{Choice, SetMember, TableEntry, WeightedMember};
@@ -223,11 +221,7 @@ impl Table {
         if let Some(meter) = self.store.meter_mut(number)
             && let Some(direct) = &self.shape.direct_meter
         {
-            let amount = match direct.unit {
-                Unit::Packets => 1,
-                Unit::Bytes => packet.received_length,
-            };
-            let colour = meter.colour(now, amount);
+            let colour = meter.execute(now, direct.unit, packet.received_length);
             packet.set_field(Some(direct.target), colour);
         }
         self.store.hit(number, now);
