@@ -136,6 +136,9 @@ fn note(
         | Change::Meter { .. }
         | Change::Meters { .. }
         | Change::DirectMeter { .. }
+        | Change::MeterCounts { .. }
+        | Change::MetersCounts { .. }
+        | Change::DirectMeterCounts { .. }
         | Change::Crc { .. } => {}
     }
 }

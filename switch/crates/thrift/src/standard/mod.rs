@@ -93,6 +93,7 @@ fn rates(given: &[Value], below: i32) -> Result<Option<MeterRates>, Fault> {
         committed_burst: burst(committed),
         peak_rate: rate(peak),
         peak_burst: burst(peak),
+        ..MeterRates::default()
     };
     if rates.peak_rate < rates.committed_rate {
         return Err(Fault::Code(below));
