@@ -125,7 +125,7 @@ pub fn read(given: &Given, name: &str) -> Result<Options, Ended> {
         cpu_port,
         drop_port,
         address: address.transpose()?,
-        thrift: thrift(target.thrift_port, manners),
+        thrift: thrift(target.thrift_port, manners, tls.is_some()),
         unix: unix.map(|text| listening::unix_socket(&text)).transpose()?,
         tls,
         manners,
@@ -144,9 +144,13 @@ pub fn read(given: &Given, name: &str) -> Result<Options, Ended> {
     })
 }
 
-fn thrift(asked: Option<u16>, manners: Manners) -> Option<Thrift> {
+/// Who wants TLS doesn't want a port without it, unless they ask for that, too.
+fn thrift(asked: Option<u16>, manners: Manners, with_tls: bool) -> Option<Thrift> {
     let (address, default) = match manners {
-        Manners::Bmv2 => (ThriftAddress::Everywhere, Some(THRIFT_PORT)),
+        Manners::Bmv2 => (
+            ThriftAddress::Everywhere,
+            Some(THRIFT_PORT).filter(|_| !with_tls),
+        ),
         Manners::Specification => (ThriftAddress::Loopback, None),
     };
     Some(Thrift {

@@ -329,6 +329,12 @@ fn manners_of_bmv2() {
         };
         assert_eq!(found.thrift, Some(thrift));
     }
+    let with_tls = "--no-p4 --grpc-server-ssl --grpc-server-cert a --grpc-server-key b";
+    for (words, port) in [("", None), (" --thrift-port 9095", Some(9095))] {
+        let found = read_as("simple_switch_grpc", &format!("{with_tls}{words}"));
+        let found = found.expect("it is right");
+        assert_eq!(found.thrift.map(|thrift| thrift.port), port);
+    }
     let found = read_as("simple_switch", "--no-p4 -i 1@a --thrift-port 9095");
     let found = found.expect("it is right");
     assert_eq!(found.address, None);

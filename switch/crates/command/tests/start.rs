@@ -326,10 +326,10 @@ fn a_log_on_a_full_disk() {
 #[test]
 fn notices() {
     let folder = Folder::new();
-    let running = Running::start(&folder, &["--no-p4", "--thrift-port", "9090"]);
+    let running = Running::start(&folder, &["--no-p4", "--debugger"]);
     let (_, _, errors) = running.stopped();
     assert!(
-        errors.contains("phb-switch: --thrift-port ignored (there is no Thrift server"),
+        errors.contains("phb-switch: --debugger ignored (there is no debugger)"),
         "{errors}"
     );
     let _ = fs::remove_file(folder.join("ready"));

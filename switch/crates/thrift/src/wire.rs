@@ -295,3 +295,56 @@ fn kind_of(value: &Value) -> TType {
         Value::Map(_) => TType::Map,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            any::<bool>().prop_map(Value::Bool),
+            any::<i16>().prop_map(Value::I16),
+            any::<i32>().prop_map(Value::I32),
+            any::<i64>().prop_map(Value::I64),
+            prop::collection::vec(any::<u8>(), 0..9).prop_map(Value::Bytes),
+        ];
+        leaf.prop_recursive(4, 40, 6, |inner| {
+            prop_oneof![
+                (inner.clone(), 1..4_usize)
+                    .prop_map(|(value, count)| Value::List(vec![value; count])),
+                prop::collection::vec((any::<i16>(), inner), 0..4).prop_map(Value::Struct),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_message_is_read_as_it_was_written(fields in prop::collection::vec((any::<i16>(), value()), 0..5)) {
+            let body = Value::Struct(fields);
+            let bytes = answer("a:b", -3, TMessageType::Call, &body);
+            let message = read_call(&mut &bytes[..]).expect("it is one");
+            prop_assert_eq!((message.name.as_str(), message.sequence), ("a:b", -3));
+            prop_assert_eq!(&message.arguments, &body);
+            // Nothing that is cut short is a message.
+            for length in 0..bytes.len() {
+                prop_assert!(read_call(&mut &bytes[..length]).is_err());
+            }
+        }
+
+        /// Whatever comes is read, or refused; changes of a message reach further than noise.
+        #[test]
+        fn nonsense_is_refused(
+            body in value(),
+            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        ) {
+            let mut bytes = answer("a:b", 1, TMessageType::Call, &Value::Struct(vec![(1, body)]));
+            for (place, byte) in changes {
+                let place = place.index(bytes.len());
+                bytes[place] = byte;
+            }
+            let _ = read_call(&mut &bytes[..]);
+        }
+    }
+}

@@ -1,7 +1,9 @@
-//! The service `standard`: `tables` and `entries` (as values), `profiles`, `arrays`, `value_sets`, and the switch itself
+//! The service `standard`: `tables` and `entries` (as values), `direct` (their
+//! counters and meters), `profiles`, `arrays`, `value_sets`, and the switch itself
 //! in `management`.
 
 mod arrays;
+mod direct;
 mod entries;
 mod management;
 mod profiles;
@@ -48,6 +50,7 @@ pub mod table_code {
 pub fn call(services: &Services, method: &str, arguments: Fields<'_>) -> Outcome {
     let parts = [
         tables::call,
+        direct::call,
         profiles::call,
         arrays::call,
         value_sets::call,

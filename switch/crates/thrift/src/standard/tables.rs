@@ -1,4 +1,4 @@
-//! Tables: entries by handle, default actions, direct counters and meters.
+//! Tables: entries by handle, and default actions.
 
 use phb_node::{Failure, SwitchNode, Update};
 use phb_pipeline::{Code, Entry, Indirect, Pipeline, TableInfo, WriteError};
@@ -6,11 +6,11 @@ use thrift::protocol::TType;
 
 use super::entries::{action, action_value, entry_value, id_of, key, member_value};
 use super::table_code::{
-    AGEING_DISABLED, BAD_MATCH_KEY, COUNTERS_DISABLED, DEFAULT_ENTRY_IS_CONST, DUPLICATE_ENTRY,
-    EMPTY_GRP, ERROR, EXPIRED_HANDLE, IMMUTABLE_TABLE_ENTRIES, INVALID_GRP_HANDLE, INVALID_HANDLE,
-    INVALID_MBR_HANDLE, INVALID_TABLE_NAME, METERS_DISABLED, WRONG_TABLE_TYPE,
+    AGEING_DISABLED, BAD_MATCH_KEY, DEFAULT_ENTRY_IS_CONST, DUPLICATE_ENTRY, EMPTY_GRP, ERROR,
+    EXPIRED_HANDLE, IMMUTABLE_TABLE_ENTRIES, INVALID_GRP_HANDLE, INVALID_HANDLE,
+    INVALID_MBR_HANDLE, INVALID_TABLE_NAME, WRONG_TABLE_TYPE,
 };
-use super::{count, count_value, rates, rates_value, table_fault};
+use super::table_fault;
 use crate::artifact::Artifact;
 use crate::call::{Fault, Outcome, Services};
 use crate::limits;
@@ -46,11 +46,6 @@ pub fn call(services: &Services, method: &str, arguments: Fields<'_>) -> Outcome
         "bm_mt_get_entries" => on.entries(),
         "bm_mt_get_entry" => on.entry(),
         "bm_mt_get_entry_from_key" => on.entry_of_key(),
-        "bm_mt_read_counter" => on.counter(),
-        "bm_mt_write_counter" => on.write_counter(),
-        "bm_mt_reset_counters" => on.reset_counters(),
-        "bm_mt_get_meter_rates" => on.meter_rates(),
-        "bm_mt_set_meter_rates" => on.set_meter_rates(),
         _ => Err(Fault::NoMethod),
     }
 }
@@ -71,7 +66,7 @@ struct On<'a> {
     arguments: Fields<'a>,
 }
 
-fn known<'a>(artifact: &'a Artifact, name: &str) -> Result<&'a TableInfo, Fault> {
+pub(super) fn known<'a>(artifact: &'a Artifact, name: &str) -> Result<&'a TableInfo, Fault> {
     let table = artifact.table(name);
     table.ok_or(Fault::Code(INVALID_TABLE_NAME))
 }
@@ -100,7 +95,7 @@ fn of_kind<'a>(
     }
 }
 
-fn by_handle(pipeline: &Pipeline, table: &str, handle: i32) -> Result<Entry, Fault> {
+pub(super) fn by_handle(pipeline: &Pipeline, table: &str, handle: i32) -> Result<Entry, Fault> {
     let entry = pipeline.table_entry_of(table, handle.cast_unsigned());
     entry.map_err(|error| {
         Fault::Code(match error.code {
@@ -110,12 +105,12 @@ fn by_handle(pipeline: &Pipeline, table: &str, handle: i32) -> Result<Entry, Fau
     })
 }
 
-fn error(_: WriteError) -> Fault {
+pub(super) fn error(_: WriteError) -> Fault {
     Fault::Code(ERROR)
 }
 
 /// As refusals of a change to an entry that is there.
-fn of_entry(failure: &Failure) -> Fault {
+pub(super) fn of_entry(failure: &Failure) -> Fault {
     table_fault(failure, DUPLICATE_ENTRY, INVALID_HANDLE, BAD_MATCH_KEY)
 }
 
@@ -374,90 +369,6 @@ impl On<'_> {
         };
         let idle = idle_ns(&node, pipeline, &table.name, &entry);
         Ok(entry_value(&artifact, table, handle, &entry, idle))
-    }
-
-    fn counter(self) -> Outcome {
-        self.services.read(|artifact, pipeline| {
-            let table = counted(artifact, self.table)?;
-            let entry = by_handle(pipeline, &table.name, self.handle())?;
-            let read = pipeline.direct_counter_read(&table.name, &entry);
-            read.map(count_value).map_err(error)
-        })
-    }
-
-    fn write_counter(self) -> Outcome {
-        let plan = |artifact: &Artifact, _: &SwitchNode, pipeline: &Pipeline| {
-            let table = counted(artifact, self.table)?.name.clone();
-            let entry = by_handle(pipeline, &table, self.handle())?;
-            let value = count(self.arguments.fields(4));
-            Ok(vec![Update::DirectCounter {
-                table,
-                entry,
-                value,
-            }])
-        };
-        self.services.make(plan, of_entry)
-    }
-
-    fn reset_counters(self) -> Outcome {
-        let mut next = Some(0);
-        while let Some(cursor) = next {
-            let plan = |artifact: &Artifact, _: &SwitchNode, pipeline: &Pipeline| {
-                let table = counted(artifact, self.table)?;
-                let some = pipeline.table_entries_from(&table.name, cursor, limits::AT_A_TIME);
-                let (entries, more) = some.map_err(error)?;
-                let reset = |entry| Update::DirectCounter {
-                    table: table.name.clone(),
-                    entry,
-                    value: (0, 0),
-                };
-                Ok((entries.into_iter().map(reset).collect(), more))
-            };
-            next = self.services.change(plan, of_entry, |_, more| Ok(more))?;
-        }
-        Ok(Value::Void)
-    }
-
-    fn meter_rates(self) -> Outcome {
-        self.services.read(|artifact, pipeline| {
-            let table = metered(artifact, self.table)?;
-            let entry = by_handle(pipeline, &table.name, self.handle())?;
-            let rates = pipeline.direct_meter_rates(&table.name, &entry);
-            rates.map(rates_value).map_err(error)
-        })
-    }
-
-    fn set_meter_rates(self) -> Outcome {
-        let plan = |artifact: &Artifact, _: &SwitchNode, pipeline: &Pipeline| {
-            let table = metered(artifact, self.table)?.name.clone();
-            let entry = by_handle(pipeline, &table, self.handle())?;
-            let Some(rates) = rates(self.arguments.list(4), ERROR)? else {
-                return Err(Fault::Code(ERROR));
-            };
-            let rates = Some(rates);
-            Ok(vec![Update::DirectMeter {
-                table,
-                entry,
-                rates,
-            }])
-        };
-        self.services.make(plan, of_entry)
-    }
-}
-
-fn counted<'a>(artifact: &'a Artifact, name: &str) -> Result<&'a TableInfo, Fault> {
-    let table = known(artifact, name)?;
-    match table.direct_counter {
-        Some(_) => Ok(table),
-        None => Err(Fault::Code(COUNTERS_DISABLED)),
-    }
-}
-
-fn metered<'a>(artifact: &'a Artifact, name: &str) -> Result<&'a TableInfo, Fault> {
-    let table = known(artifact, name)?;
-    match table.direct_meter {
-        Some(_) => Ok(table),
-        None => Err(Fault::Code(METERS_DISABLED)),
     }
 }
 
