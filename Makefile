@@ -24,10 +24,10 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find switch/crates -name '*.rs' -o
 TYPING := build/typing
 PACKAGES := benchmarks=benchmarks phb=controller/phb phb_conform=ptf-tests/phb_conform phb_device=ptf-tests/phb_device \
 	phb_examples=examples phb_lab=topologies/phb_lab phb_model=ptf-tests/phb_model phb_p4=p4src phb_ptf=ptf-tests/phb_ptf \
-	phb_switch=switch/python/phb_switch soak=soak docs=docs
+	phb_switch=switch/python/phb_switch release=release soak=soak docs=docs
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lab emulate test lint lint-rust lint-python lint-dependencies docs docs-site docs-rust fuzz sanitize miri bench soak format lock p4 stf-record capabilities conform readme ptf clean system-packages ldap-library ptf-library
+.PHONY: help setup demo lab emulate test lint lint-rust lint-python lint-dependencies docs docs-site docs-rust fuzz sanitize miri bench soak format lock p4 stf-record capabilities conform readme ptf dist image clean system-packages ldap-library ptf-library
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,7 +72,7 @@ lint-python: setup
 	@rm -rf $(TYPING) && mkdir -p $(TYPING)
 	@for pair in $(PACKAGES); do ln -s "$(CURDIR)/$${pair#*=}" "$(TYPING)/$${pair%%=*}"; done
 	MYPYPATH=$(TYPING) $(BIN)/mypy -p benchmarks -p phb -p phb_conform -p phb_device -p phb_lab -p phb_model -p phb_p4 -p phb_ptf \
-		-p phb_switch -p soak -p docs.site
+		-p phb_switch -p release -p soak -p docs.site
 	MYPYPATH=$(TYPING) $(BIN)/python -m mypy.stubtest phb_switch._native
 
 lint-dependencies: setup build/tools/bin/cargo-deny
@@ -162,7 +162,7 @@ LOCK = $(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --n
 lock: setup ## the newest of every Python package that pyproject.toml allows, by name and hash in requirements
 	$(BIN)/python -m pip install --quiet --upgrade uv
 	$(LOCK) --group build --group dev --output-file requirements/setup.lock pyproject.toml
-	for part in ldap ptf docs; do \
+	for part in ldap ptf docs dist; do \
 		$(BIN)/python -m tests.dependencies $$part | $(LOCK) --constraint requirements/setup.lock --output-file requirements/$$part.lock - || exit 1; \
 	done
 
@@ -182,6 +182,23 @@ capabilities: setup ## try what each target can do (bmv2 where installed), write
 
 readme: setup ## measure README's picture and the tables of docs/networks/index.md anew
 	$(BIN)/python -m phb_lab.readme .
+
+dist: setup $(VENV)/.dist build/tools/bin/cargo-cyclonedx ## a release in out/dist: source, wheels, bills of materials
+	@PATH="$(CURDIR)/build/tools/bin:$$PATH" $(BIN)/python -m release out/dist
+
+# Of whichever of these is here; IMAGE_TOOL=... chooses, BASE=... is another Debian to build on. IMAGE_OPTIONS
+# are the tool's: behind a proxy, --volume /etc/ssl/certs/ca-certificates.crt:/run/ca.crt:ro --build-arg PIP_CERT=/run/ca.crt.
+IMAGE_TOOL ?= $(firstword $(foreach tool,podman docker buildah,$(if $(shell command -v $(tool) 2>/dev/null),$(tool))))
+image: ## the container image localhost/phb of this machine's wheel in out/dist (podman, docker or buildah)
+	@test -n "$(IMAGE_TOOL)" || { echo "make image needs podman, docker or buildah" >&2; exit 2; }
+	@ls out/dist/phb-*_$$(uname -m).whl >/dev/null || { echo "no wheel for $$(uname -m) in out/dist: make dist" >&2; exit 2; }
+	@rm -rf build/image && mkdir -p build/image && cp out/dist/phb-*_$$(uname -m).whl build/image
+	@grep == requirements/setup.lock | sed 's/ \\$$//' >build/image/constraints.txt
+	$(IMAGE_TOOL) build $(IMAGE_OPTIONS) $(if $(BASE),--build-arg BASE=$(BASE)) --tag localhost/phb --file deploy/Containerfile build/image
+
+$(VENV)/.dist: requirements/dist.lock $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements/dist.lock
+	@touch $@
 
 clean: ## remove everything that make made
 	rm -rf $(VENV) target out build *.egg-info switch/python/phb_switch/*.so

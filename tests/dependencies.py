@@ -19,8 +19,8 @@ from release.locks import pins
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = ROOT / "requirements"
-# Extras that can't be built everywhere, and the group that makes the documentation: each is locked apart.
-APART = ("ldap", "ptf", "docs")
+# Extras that can't be built everywhere, and the groups that make documentation and releases: each is locked apart.
+APART = ("ldap", "ptf", "docs", "dist")
 
 
 def asked_for(project: dict[str, Any]) -> dict[str, list[str]]:
