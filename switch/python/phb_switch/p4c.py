@@ -1,6 +1,7 @@
 """Run p4c on programs: ``python -m phb_switch.p4c DIRECTORY ...`` compiles every program of directories.
 
-A manifest with the SHA-256 of sources and artifacts shows that they match, even without p4c.
+p4c-bm2-ss compiles those for v1model, p4c-bm2-psa those that include PSA's ``bmv2/psa.p4``. A manifest with the SHA-256
+of sources and artifacts shows that they match, even without p4c.
 """
 
 import hashlib
@@ -16,6 +17,9 @@ from pathlib import Path
 from typing import Any
 
 COMPILER = "p4c-bm2-ss"
+PSA_COMPILER = "p4c-bm2-psa"
+
+_INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 
 # Older compilers write no other suffix than .txt.
 _P4INFO_BY_COMPILER = "p4info.txt"
@@ -25,11 +29,29 @@ class CompileError(Exception):
     """P4c is missing, or refused the program for the reason in the message."""
 
 
-def compiler_version() -> str | None:
+def compiler_of(source: Path) -> str | None:
+    """The compiler for the architecture that a P4_16 source includes, itself or by files beside it; None if neither."""
+    waiting = [source]
+    seen = {source.resolve()}
+    while waiting:
+        including = waiting.pop()
+        for name in _INCLUDE.findall(including.read_text(encoding="utf-8", errors="replace")):
+            if name.endswith("v1model.p4"):
+                return COMPILER
+            if name in ("psa.p4", "bmv2/psa.p4"):
+                return PSA_COMPILER
+            included = (including.parent / name).resolve()
+            if included.is_file() and included not in seen:
+                seen.add(included)
+                waiting.append(included)
+    return None
+
+
+def compiler_version(compiler: str = COMPILER) -> str | None:
     """Version of the installed p4c, if any."""
-    if shutil.which(COMPILER) is None:
+    if shutil.which(compiler) is None:
         return None
-    done = subprocess.run([COMPILER, "--version"], capture_output=True, text=True, check=False)
+    done = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)
     found = re.search(r"Version (\S+)", done.stdout + done.stderr)
     return found.group(1) if found else "unknown"
 
@@ -51,13 +73,14 @@ def compile_program(source: Path, artifact: Path, p4info: Path | None = None, ar
     Raises:
         CompileError: p4c is not on the PATH, or refuses the program.
     """
-    version = compiler_version()
+    compiler = PSA_COMPILER if "p4-14" not in arguments and compiler_of(source) == PSA_COMPILER else COMPILER
+    version = compiler_version(compiler)
     if version is None:
-        raise CompileError(f"{source}: {COMPILER} is not on the PATH")
+        raise CompileError(f"{source}: {compiler} is not on the PATH")
     include = include_directory()
     with tempfile.TemporaryDirectory() as scratch:
         # The artifact records file names: beside the sources they have no paths.
-        command = [COMPILER, source.name, "-o", f"{scratch}/artifact.json", *arguments]
+        command = [compiler, source.name, "-o", f"{scratch}/artifact.json", *arguments]
         if "--std" not in arguments:
             command += ["--std", "p4-16"]
         if p4info is not None:
@@ -66,7 +89,7 @@ def compile_program(source: Path, artifact: Path, p4info: Path | None = None, ar
             command += ["-I", str(include)]
         done = subprocess.run(command, cwd=source.parent, capture_output=True, text=True, check=False)
         if done.returncode != 0 or not Path(scratch, "artifact.json").exists():
-            raise CompileError(f"{COMPILER} refused {source}:\n{done.stderr.strip() or 'it wrote no JSON'}")
+            raise CompileError(f"{compiler} refused {source}:\n{done.stderr.strip() or 'it wrote no JSON'}")
         artifact.write_text(compact(Path(scratch, "artifact.json").read_text()))
         if p4info is not None:
             shutil.move(f"{scratch}/{_P4INFO_BY_COMPILER}", p4info)

@@ -28,6 +28,19 @@ pub struct CloneSession {
     pub group: Option<u16>,
 }
 
+impl CloneSession {
+    /// `PSA_CLONE_SESSION_TO_CPU`.
+    pub(crate) const TO_CPU: u16 = 0;
+
+    /// The session that every switch for PSA begins with: one copy for controllers.
+    pub(crate) fn to_controllers(port: Port) -> Self {
+        Self {
+            replicas: vec![Replica { port, instance: 0 }],
+            ..Self::default()
+        }
+    }
+}
+
 /// All groups and sessions of a switch.
 #[derive(Clone, Debug, Default)]
 pub struct Replication {

@@ -12,7 +12,7 @@ use crate::packet_in::PacketIns;
 use crate::packet_log::PacketLog;
 use crate::path::PacketPath;
 use crate::ports::unlimited;
-use crate::replication::Replication;
+use crate::replication::{CloneSession, Replication};
 use crate::statistics::{DropReason, QueueStatistics, Statistics};
 
 /// Frames for which tables look ahead at once.
@@ -40,6 +40,7 @@ impl SwitchConfig {
         Options {
             seed: self.seed,
             drop_port: self.drop_port,
+            cpu_port: self.cpu_port,
             executor: self.executor,
         }
     }
@@ -107,6 +108,12 @@ impl SwitchNode {
         self.path.replication = Replication::default();
         let pipeline = self.path.pipeline.insert(pipeline);
         pipeline.set_logging(self.path.log.is_some());
+        if let Some(port) = self.config.cpu_port.filter(|_| pipeline.is_psa()) {
+            let session = CloneSession::to_controllers(port);
+            self.path
+                .replication
+                .set_session(CloneSession::TO_CPU, Some(session));
+        }
     }
 
     /// Takes the program out, with its entries and state.

@@ -6,6 +6,7 @@ use crate::packet::Packet;
 use crate::path::Processed;
 use crate::pipeline::Pipeline;
 use crate::program::{FieldList, Slot};
+use crate::psa::NORMAL_MULTICAST;
 use crate::time::Time;
 
 /// Values of `standard_metadata.instance_type`.
@@ -26,6 +27,9 @@ impl Pipeline {
         of: &Packet,
         fields: FieldList,
     ) -> Box<Packet> {
+        if self.is_psa() {
+            return self.psa_clone_ingress(frame);
+        }
         let mut packet = self.fresh(frame);
         let standard = &self.program.standard;
         // A parser may select on the port.
@@ -38,6 +42,9 @@ impl Pipeline {
     /// A clone of a packet after egress, to be queued for egress: its headers and payload as they
     /// are, and the listed metadata.
     pub fn clone_egress(&mut self, of: &Packet, fields: FieldList) -> Box<Packet> {
+        if self.is_psa() {
+            return self.psa_clone_egress(of);
+        }
         let mut packet = self.duplicate(of);
         self.keep_only(&mut packet, of, fields, EGRESS_CLONE);
         packet.truncate_to = None;
@@ -54,7 +61,12 @@ impl Pipeline {
 
     /// Marks a packet as a multicast copy; clones for a group stay clones.
     pub fn mark_replicated(&self, packet: &mut Packet) {
-        packet.set_field(self.program.standard.instance_type, REPLICATION);
+        let path = if self.is_psa() {
+            NORMAL_MULTICAST
+        } else {
+            REPLICATION
+        };
+        packet.set_field(self.program.standard.instance_type, path);
     }
 
     /// Sets the number that tells copies for the same port apart.
@@ -70,7 +82,10 @@ impl Pipeline {
         of: &Packet,
         fields: FieldList,
     ) -> Processed {
-        self.again(now, frame, of, fields, RESUBMITTED)
+        match self.psa_again(now, frame, Some(of)) {
+            Some(processed) => processed,
+            None => self.again(now, frame, of, fields, RESUBMITTED),
+        }
     }
 
     /// Ingress once more for a frame that [`Pipeline::deparse`] made of `of`, with listed metadata.
@@ -81,7 +96,10 @@ impl Pipeline {
         of: &Packet,
         fields: FieldList,
     ) -> Processed {
-        self.again(now, frame, of, fields, RECIRCULATED)
+        match self.psa_again(now, frame, None) {
+            Some(processed) => processed,
+            None => self.again(now, frame, of, fields, RECIRCULATED),
+        }
     }
 
     fn again(

@@ -1,4 +1,5 @@
-//! The programmable part of the switch: loads and runs the bmv2 JSON of a v1model program by p4c.
+//! The programmable part of the switch: loads and runs the bmv2 JSON of a program by p4c, for v1model
+//! or PSA.
 //!
 //! ```text
 //!   artifact --load--> Program --> State
@@ -6,6 +7,8 @@
 //!   frame -> parse -> verify checksums -> ingress --Verdict--> (traffic manager) -> egress -> update checksums -> deparse
 //!            '----------------- Pipeline::ingress --------'                         ::egress   '---- ::deparse ------'
 //! ```
+//!
+//! A program for PSA parses and deparses in both halves (`psa`).
 //!
 //! Names and widths are resolved once, at load: fields become words, expressions instructions on
 //! words, tables, actions and parser states numbers. A construct that this crate does not run is
@@ -15,7 +18,7 @@
 //! The parts and their imports, which form no cycle:
 //!
 //! ```text
-//!   control ----> pipeline (a program with its state) <---- path, copies
+//!   control ----> pipeline (a program with its state) <---- path, psa, copies
 //!      |            |                                         |
 //!      |            +---> load                     interpreter, native
 //!      |            |      |                                  |
@@ -31,8 +34,8 @@
 //! - `state`: entries, cells of arrays, members of value sets, waiting messages, with the look-ups.
 //! - `machine`: the operations that every executor performs the same way.
 //! - `interpreter` and `native` run a program on a packet with the state. They are called by `path`.
-//! - `pipeline` holds a program and its state; `path` takes packets through it, and `copies` makes
-//!   clones, multicast replicas, and packets that pass again.
+//! - `pipeline` holds a program and its state; `path` takes packets through it, `psa` those of a program
+//!   for PSA, and `copies` makes clones, multicast replicas, and packets that pass again.
 //! - `control` is the control plane's side: it writes to the state by the names of the program.
 //!
 //! Semantics are simple_switch's, with these differences:
@@ -67,6 +70,7 @@ mod packet;
 mod path;
 mod pipeline;
 mod program;
+mod psa;
 mod state;
 mod time;
 
@@ -79,6 +83,7 @@ pub use packet::{CloneRequest, Packet};
 pub use path::{Departing, EgressVerdict, Processed, QueueMetadata, Verdict};
 pub use pipeline::{Execution, Executor, Options, Pipeline, STEPS};
 pub use program::{CrcParameters, FieldList, HeaderTypeInfo, MatchKind};
+pub use psa::{PsaPorts, RECIRCULATE_PORT};
 pub use state::Digest;
 pub use state::externs::counter::Count;
 pub use state::externs::meter::MeterRates;

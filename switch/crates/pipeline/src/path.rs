@@ -15,6 +15,8 @@ pub enum Verdict {
     Drop,
     /// Drop it: loops took more than [`STEPS`](crate::STEPS).
     Exhausted,
+    /// Drop it: the port of the program is none that a switch can have.
+    UnknownPort,
     /// Queue it for one port.
     Unicast {
         /// `standard_metadata.egress_spec`.
@@ -96,8 +98,23 @@ impl Pipeline {
         let (mut machine, tables, native) = self.parts(now);
         match native {
             Some(native) => native.arrive(&mut machine, tables, &mut packet, frame, port),
-            None => machine.arrive(tables, &mut packet, frame, port),
+            None => return self.interpret(now, packet, frame, port),
         }
+        self.decide(packet)
+    }
+
+    fn interpret(
+        &mut self,
+        now: Time,
+        mut packet: Box<Packet>,
+        frame: &[u8],
+        port: u16,
+    ) -> Processed {
+        if let Some(mut path) = self.psa(now) {
+            return path.arrive(packet, port, frame);
+        }
+        let (mut machine, tables, _) = self.parts(now);
+        machine.arrive(tables, &mut packet, frame, port);
         self.decide(packet)
     }
 
@@ -144,7 +161,8 @@ impl Pipeline {
     pub(crate) fn parse_again(&mut self, now: Time, packet: &mut Packet, frame: &[u8]) {
         // Rare, so it has no code of its own.
         let (mut machine, ..) = self.parts(now);
-        let (consumed, _) = machine.parse(packet, frame);
+        let start = machine.program.initial_state;
+        let (consumed, _) = machine.parse(packet, frame, start);
         packet.payload.extend_from_slice(&frame[consumed..]);
     }
 
@@ -207,7 +225,13 @@ impl Pipeline {
         let (mut machine, tables, native) = self.parts(now);
         match native {
             Some(native) => native.egress(&mut machine, tables, packet, queue),
-            None => machine.egress(tables, packet, queue),
+            None => {
+                if let Some(mut path) = self.psa(now) {
+                    return path.egress(packet, queue);
+                }
+                let (mut machine, tables, _) = self.parts(now);
+                machine.egress(tables, packet, queue);
+            }
         }
         let standard = &self.program.standard;
         if packet.exhausted {
@@ -254,6 +278,11 @@ impl Pipeline {
         let (mut machine, _, native) = self.parts(0);
         match native {
             Some(native) => native.deparse(&mut machine, packet, out),
+            // Egress has made the frame the payload.
+            None if machine.program.psa.is_some() => {
+                out.clear();
+                out.extend_from_slice(&packet.payload);
+            }
             None => machine.deparse(packet, out),
         }
     }

@@ -80,6 +80,8 @@ pub struct Options {
     pub seed: u64,
     /// The egress port that means drop (511 in bmv2).
     pub drop_port: u16,
+    /// The port that leads to controllers, if any: `PSA_PORT_CPU` of a program for PSA.
+    pub cpu_port: Option<u16>,
     /// The executor wanted; where native code can't be made, the interpreter runs the program.
     pub executor: Executor,
 }
@@ -89,6 +91,7 @@ impl Default for Options {
         Self {
             seed: 1,
             drop_port: 511,
+            cpu_port: None,
             executor: Executor::default(),
         }
     }
@@ -106,6 +109,8 @@ pub struct Pipeline {
     #[expect(clippy::vec_box)]
     pool: Vec<Box<Packet>>,
     pub(crate) scratch: Vec<u8>,
+    /// Memory of a frame that a program for PSA takes apart or puts together.
+    pub(crate) spare: Vec<u8>,
     /// Steps that loops may still take.
     pub(crate) steps: u32,
     /// Where frames have the keys of tables that look ahead.
@@ -141,6 +146,7 @@ impl Pipeline {
             artifact: json.into(),
             pool: Vec::new(),
             scratch: Vec::new(),
+            spare: Vec::new(),
             key_places,
             steps: STEPS,
             native,

@@ -71,7 +71,7 @@ fn follow(pipeline: &mut Pipeline, processed: Processed, frame: &[u8], passes: u
         return pipeline.recycle(packet);
     }
     match verdict {
-        Verdict::Drop | Verdict::Exhausted => pipeline.recycle(packet),
+        Verdict::Drop | Verdict::UnknownPort | Verdict::Exhausted => pipeline.recycle(packet),
         Verdict::Unicast { .. } => leave(pipeline, packet, frame, passes),
         Verdict::Multicast { .. } => {
             for rid in [0, 7] {

@@ -49,7 +49,7 @@ def run_pair(
     try:
         statements = parse(pair.stf)
         if not pair.named and other_architecture(pair.program, compiler_arguments):
-            return Result(pair, Status.SKIPPED, reason="not for v1model")
+            return Result(pair, Status.SKIPPED, reason="not for v1model or PSA")
         outcome = run_statements(artifact(pair.program, compiler_arguments), statements, seed, executor)
     except (StfError, CompileError) as error:
         return Result(pair, Status.BAD_INPUT, reason=str(error))

@@ -1,14 +1,11 @@
 """Pairs of a program and an STF file, and the program's artifact."""
 
-import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from phb_switch.p4c import compile_program
-
-_INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
+from phb_switch.p4c import compile_program, compiler_of
 
 
 class PairError(Exception):
@@ -61,21 +58,10 @@ def _of_directory(directory: Path) -> list[Pair]:
 
 
 def other_architecture(program: Path, compiler_arguments: Sequence[str]) -> bool:
-    """Whether a P4_16 source, with its included files beside it, doesn't include v1model."""
+    """Whether a P4_16 source, with its included files beside it, includes neither v1model nor bmv2's PSA."""
     if program.suffix != ".p4" or "p4-14" in compiler_arguments:
         return False
-    waiting = [program]
-    seen = {program.resolve()}
-    while waiting:
-        source = waiting.pop()
-        for name in _INCLUDE.findall(source.read_text(encoding="utf-8", errors="replace")):
-            if name.endswith("v1model.p4"):
-                return False
-            included = (source.parent / name).resolve()
-            if included.is_file() and included not in seen:
-                seen.add(included)
-                waiting.append(included)
-    return True
+    return compiler_of(program) is None
 
 
 def artifact(program: Path, compiler_arguments: Sequence[str]) -> str:

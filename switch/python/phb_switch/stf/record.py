@@ -18,10 +18,17 @@ from pathlib import Path
 from finsy.proto import p4i
 from google.protobuf import text_format
 
-from phb_switch.p4c import CompileError, ProgramDirectory, compile_program, compiler_version
+from phb_switch.p4c import (
+    COMPILER,
+    PSA_COMPILER,
+    CompileError,
+    ProgramDirectory,
+    compile_program,
+    compiler_of,
+    compiler_version,
+)
 from phb_switch.stf import bmv2, p4runtime
 from phb_switch.stf.client import RefusedError
-from phb_switch.stf.pairs import other_architecture
 from phb_switch.stf.parser import parse
 from phb_switch.stf.runner import RunResult
 from phb_switch.stf.statements import StfError
@@ -44,7 +51,7 @@ REASONS = {
 }
 _NO_REASON = "**not explained**"
 _ARGUMENTS = {name: ["--emit-externs"] for name, reason in REASONS.items() if reason is _EXTERNS}
-_COMPILED, _OTHER, _NOT_COMPILED = "for v1model", "not for v1model", "not compiled by p4c"
+_COMPILED, _OTHER, _NOT_COMPILED = "for its architecture", "for another", "not compiled by p4c"
 # bmv2 waits most of the time.
 _AT_ONCE = 4
 _PASSED = ""
@@ -59,9 +66,26 @@ class _Done:
     theirs: str = _PASSED
 
 
+@dataclass(frozen=True)
+class _Kind:
+    """Programs for one compiler; bmv2's switch for PSA has no P4Runtime."""
+
+    compiler: str
+    language: Sequence[str]
+
+    def has(self, program: Path) -> bool:
+        """Whether a source is one of them."""
+        return "p4-14" in self.language or compiler_of(program) == self.compiler
+
+    def on_bmv2(self) -> bool:
+        """Whether they run on the bmv2 that is installed, if any."""
+        return self.compiler == COMPILER and _has_bmv2()
+
+
 @dataclass
 class _Set:
     title: str
+    on_bmv2: bool = True
     exceptions: dict[str, str] = field(default_factory=dict)
     of_bmv2: dict[str, str] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
@@ -93,30 +117,30 @@ def _tried(run: Callable[[], RunResult | None]) -> str:
     return f"line {outcome.failures[0].line}: {outcome.failures[0].message}{more}"
 
 
-def _packets(stf: Path, language: Sequence[str], scratch: Path) -> _Done:
+def _packets(stf: Path, kind: _Kind, scratch: Path) -> _Done:
     program = stf.with_suffix(".p4")
-    if not program.exists() or other_architecture(program, language):
+    if not program.exists() or not kind.has(program):
         return _Done(_OTHER)
-    made = _compiled(program, language, scratch)
+    made = _compiled(program, kind.language, scratch)
     if made is None:
         return _Done(_NOT_COMPILED)
     return _Done(
         _COMPILED,
         _tried(lambda: p4runtime.run(*made, parse(stf))),
-        _tried(lambda: bmv2.run(*made, parse(stf))) if _has_bmv2() else _PASSED,
+        _tried(lambda: bmv2.run(*made, parse(stf))) if kind.on_bmv2() else _PASSED,
     )
 
 
-def _load(program: Path, language: Sequence[str], scratch: Path) -> _Done:
-    if other_architecture(program, language):
+def _load(program: Path, kind: _Kind, scratch: Path) -> _Done:
+    if not kind.has(program):
         return _Done(_OTHER)
-    made = _compiled(program, language, scratch)
+    made = _compiled(program, kind.language, scratch)
     if made is None:
         return _Done(_NOT_COMPILED)
     return _Done(
         _COMPILED,
         _tried(lambda: p4runtime.load(*made)),
-        _tried(lambda: bmv2.load(*made)) if _has_bmv2() else _PASSED,
+        _tried(lambda: bmv2.load(*made)) if kind.on_bmv2() else _PASSED,
     )
 
 
@@ -131,13 +155,13 @@ def _bmv2_version() -> str | None:
     return done.stdout.strip().partition("-")[0] or "unknown"
 
 
-_Check = Callable[[Path, Sequence[str], Path], _Done]
+_Check = Callable[[Path, _Kind, Path], _Done]
 
 
-def _run(title: str, files: Sequence[Path], check: _Check, language: Sequence[str], scratch: Path) -> _Set:
-    made = _Set(title)
+def _run(title: str, files: Sequence[Path], check: _Check, kind: _Kind, scratch: Path) -> _Set:
+    made = _Set(title, kind.on_bmv2())
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        done = pool.map(lambda path: check(path, language, scratch), files)
+        done = pool.map(lambda path: check(path, kind, scratch), files)
         for path, each in zip(files, done, strict=True):
             made.counts[each.outcome] += 1
             if each.ours != _PASSED:
@@ -150,16 +174,19 @@ def _run(title: str, files: Sequence[Path], check: _Check, language: Sequence[st
 
 def _sets(testdata: Path) -> list[_Set]:
     sixteen, fourteen = testdata / "p4_16_samples", testdata / "p4_14_samples"
-    new, old = ["--std", "p4-16"], ["--std", "p4-14"]
+    new, old = _Kind(COMPILER, ["--std", "p4-16"]), _Kind(COMPILER, ["--std", "p4-14"])
+    psa = _Kind(PSA_COMPILER, ["--std", "p4-16"])
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         sets = [
             _run("packets, P4_16 (`*-bmv2.stf`)", sorted(sixteen.glob("*-bmv2.stf")), _packets, new, scratch),
             _run("loading, P4_16 (`*.p4`)", sorted(sixteen.glob("*.p4")), _load, new, scratch),
+            _run("packets, PSA (`psa-*-bmv2.stf`)", sorted(sixteen.glob("psa-*-bmv2.stf")), _packets, psa, scratch),
+            _run("loading, PSA (`psa-*.p4`)", sorted(sixteen.glob("psa-*.p4")), _load, psa, scratch),
             _run("packets, P4_14 (`*.stf`)", sorted(fourteen.glob("*.stf")), _packets, old, scratch),
             _run("loading, P4_14 (`*.p4`)", sorted(fourteen.glob("*.p4")), _load, old, scratch),
         ]
-    # p4c is built without P4_14 by default.
+    # p4c is built without P4_14 by default, and may lack a compiler.
     return [each for each in sets if each.counts[_COMPILED]]
 
 
@@ -184,14 +211,14 @@ def document(versions: tuple[str, str | None], sets: Sequence[_Set], directory: 
     """The document; `versions` are p4c's and, if installed, bmv2's."""
     p4c, theirs = versions
     counts = [
-        "| set | for v1model | phb-switch | bmv2 | not for v1model | not compiled by p4c |",
+        "| set | for its architecture | phb-switch | bmv2 | for another | not compiled by p4c |",
         "|---|---|---|---|---|---|",
     ]
     exceptions = ["| program | what happens | why |", "|---|---|---|"]
     of_bmv2 = ["| program | what happens |", "|---|---|"]
     for each in sets:
         meant = each.counts[_COMPILED]
-        on_bmv2 = "-" if theirs is None else str(meant - len(each.of_bmv2))
+        on_bmv2 = "-" if theirs is None or not each.on_bmv2 else str(meant - len(each.of_bmv2))
         others = f"{each.counts[_OTHER]} | {each.counts[_NOT_COMPILED]}"
         counts.append(f"| {each.title} | {meant} | {meant - len(each.exceptions)} | {on_bmv2} | {others} |")
         for name, message in each.exceptions.items():
@@ -235,7 +262,7 @@ where PATH is p4c's source tree.
 p4c {p4c} and the programs of its source tree (`testdata/p4_16_samples`, `testdata/p4_14_samples`), which are not
 part of this repository, over P4Runtime (gRPC, `SetForwardingPipelineConfig` with p4info and artifact): on phb-switch,
 and to compare on bmv2 {bmv2}. *Packets*: the program runs with the entries and packets of its STF file, and exactly
-the expected packets leave. *Loading*: the switch takes p4info and artifact.
+the expected packets leave. *Loading*: the switch takes p4info and artifact. bmv2's switch for PSA has no P4Runtime.
 {fourteen}
 {counts}
 

@@ -63,9 +63,18 @@ def test_what_p4c_refuses_is_bad_input(run, tmp_path):
 
 
 def test_a_program_for_another_architecture_is_skipped_in_a_directory(run, tmp_path):
-    (tmp_path / "a.p4").write_text("#include <psa.p4>\n")
+    (tmp_path / "a.p4").write_text("#include <pna.p4>\n")
     shutil.copy(STF, tmp_path / "a.stf")
     assert run(tmp_path) == (0, "0 of 0 passed, 1 skipped\n", "")
+
+
+def test_a_program_for_psa_has_its_compiler(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "a.p4").write_text('#include "common.p4i"\n')
+    (tmp_path / "common.p4i").write_text("#include <bmv2/psa.p4>\n")
+    shutil.copy(STF, tmp_path / "a.stf")
+    source = tmp_path / "a.p4"
+    assert run(tmp_path) == (2, f"{source}: p4c-bm2-psa is not on the PATH\n0 of 1 passed, 1 bad input\n", "")
 
 
 @P4C

@@ -25,19 +25,22 @@ def test_every_exception_of_the_document_has_a_reason():
 def test_the_document_counts_and_explains():
     exceptions = {"counter3": "line 1: a | b", "new": "broken"}
     sets = [
-        record._Set("P4_16", exceptions, {"old": "<gone>"}, Counter({"for v1model": 5, "not compiled by p4c": 1})),
-        record._Set("others", {}, {"old": "gone again"}, Counter({"for v1model": 1})),
+        record._Set(
+            "P4_16", True, exceptions, {"old": "<gone>"}, Counter({"for its architecture": 5, "not compiled by p4c": 1})
+        ),
+        record._Set("others", False, {}, {"old": "gone again"}, Counter({"for its architecture": 1})),
     ]
     text = record.document(("1.2", "1.15"), sets, PROGRAMS)
     assert "p4c 1.2 and the programs" in text
     assert "to compare on bmv2 1.15." in text
     assert "| P4_16 | 5 | 3 | 4 | 0 | 1 |" in text
+    assert "| others | 1 | 1 | - | 0 | 0 |" in text
     assert f"| `counter3` | line 1: a \\| b | {record.REASONS['counter3']} |" in text
     assert "| `new` | broken | **not explained** |" in text
     assert text.count("| `old` | ") == 1
     assert "| `old` | \\<gone\\> |" in text
     assert "built without P4_14" in text
-    sets.append(record._Set("P4_14", {}, {}, Counter({"for v1model": 1})))
+    sets.append(record._Set("P4_14", True, {}, {}, Counter({"for its architecture": 1})))
     text = record.document(("1.2", None), sets, PROGRAMS)
     assert "built without P4_14" not in text
     assert "| P4_16 | 5 | 3 | - | 0 | 1 |" in text
@@ -70,12 +73,13 @@ def test_files_are_run_over_p4runtime_and_what_goes_wrong_is_written_down(tmp_pa
     with (samples / "bits-bmv2.stf").open("a") as stf:
         stf.write("\nadd nonsense key:1 nothing()\n")
     (samples / "absent-bmv2.p4").write_text("#include <v1model.p4>\n")
-    (samples / "other.p4").write_text("#include <psa.p4>\n")
+    (samples / "other.p4").write_text("#include <dpdk/psa.p4>\n")
+    (samples / "psa-absent.p4").write_text("#include <bmv2/psa.p4>\n")
     document = tmp_path / "stf.md"
     assert record.main([str(tmp_path / "testdata"), str(PROGRAMS.path), str(document)]) == 1
     text = document.read_text()
     assert "| packets, P4_16 (`*-bmv2.stf`) | 2 | 1 | - | 0 | 0 |" in text
-    assert "| loading, P4_16 (`*.p4`) | 2 | 2 | - | 1 | 1 |" in text
+    assert "| loading, P4_16 (`*.p4`) | 2 | 2 | - | 2 | 1 |" in text
     assert "| `bits-bmv2` | line " in text
     assert "found table nonsense, expected one of: " in text
     assert "without a reason: bits-bmv2" in capsys.readouterr().err

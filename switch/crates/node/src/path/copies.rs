@@ -3,7 +3,7 @@ use std::sync::Arc;
 use phb_network::Time;
 use phb_pipeline::{CloneRequest, Packet};
 
-use super::packet_path::{PacketPath, Schedule};
+use super::packet_path::{Beyond, PacketPath, Schedule};
 use crate::ports::{Origin, Waiting};
 use crate::replication::{CloneSession, Replica};
 use crate::statistics::DropReason;
@@ -91,7 +91,12 @@ impl PacketPath {
         let mut schedule = self.schedule(&copy, rank, priority);
         if session.class_of_service != 0 {
             schedule.priority = session.class_of_service;
-            schedule.of_session = true;
+            if schedule.beyond == Beyond::Refused {
+                schedule.beyond = Beyond::Highest;
+            }
+            if let Some(pipeline) = &self.pipeline {
+                pipeline.set_class_of_service(&mut copy, session.class_of_service);
+            }
         }
         self.statistics.copied += session.replicas.len() as u64;
         self.replicate(now, copy, &session.replicas, schedule, origin);

@@ -1,7 +1,7 @@
 //! Service of ports, egress, and departures.
 
 use phb_network::{Frame, Output, Port, Time};
-use phb_pipeline::{EgressVerdict, QueueMetadata};
+use phb_pipeline::{EgressVerdict, Pipeline, QueueMetadata, RECIRCULATE_PORT};
 use phb_traffic_manager::Queued;
 
 use super::packet_path::{Again, PacketPath};
@@ -56,7 +56,8 @@ impl PacketPath {
         }
     }
 
-    /// Egress for an absent port: the program may still recirculate or account for the packet.
+    /// Egress for an absent port: the program may still recirculate or account for the packet. PSA
+    /// has one such port, and drops before egress what is for any other.
     pub(super) fn egress_nowhere(
         &mut self,
         now: Time,
@@ -65,6 +66,11 @@ impl PacketPath {
         out: &mut Output,
     ) {
         let origin = item.origin;
+        let psa = self.pipeline.as_ref().is_some_and(Pipeline::is_psa);
+        if psa && number != RECIRCULATE_PORT {
+            self.recycle(item.packet);
+            return self.drop_early(origin, DropReason::UnknownPort);
+        }
         let metadata = QueueMetadata {
             egress_port: number,
             enq_timestamp_ns: now,

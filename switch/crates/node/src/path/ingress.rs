@@ -75,6 +75,10 @@ impl PacketPath {
                 self.recycle(packet);
                 self.drop_early(origin, DropReason::Ingress);
             }
+            Verdict::UnknownPort => {
+                self.recycle(packet);
+                self.drop_early(origin, DropReason::UnknownPort);
+            }
             Verdict::Exhausted => {
                 self.recycle(packet);
                 self.drop_early(origin, DropReason::Passes);

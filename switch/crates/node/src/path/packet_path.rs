@@ -35,8 +35,30 @@ pub(super) struct Schedule {
     pub(super) priority: u8,
     /// There is room for it only in the place of another.
     pub(super) push_out: bool,
-    /// A clone session's priority: the port's highest queue takes those above it.
-    pub(super) of_session: bool,
+    pub(super) beyond: Beyond,
+}
+
+/// What becomes of a packet whose priority has no queue.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Beyond {
+    /// It is dropped, as in bmv2.
+    Refused,
+    /// The port's highest queue takes it: a clone session's.
+    Highest,
+    /// Queue 0 takes it, as PSA says of classes of service that are not supported.
+    Lowest,
+}
+
+impl Schedule {
+    /// The priority of the packet at a port with so many queues.
+    #[inline]
+    pub(super) fn priority_among(&self, queues: u8) -> u8 {
+        match self.beyond {
+            Beyond::Highest => self.priority.min(queues.saturating_sub(1)),
+            Beyond::Lowest if self.priority >= queues => 0,
+            Beyond::Refused | Beyond::Lowest => self.priority,
+        }
+    }
 }
 
 #[derive(Default)]
@@ -84,7 +106,11 @@ impl PacketPath {
             }),
             priority,
             push_out: pipeline.is_some_and(|pipeline| pipeline.pushes_out(packet)),
-            of_session: false,
+            beyond: if pipeline.is_some_and(Pipeline::is_psa) {
+                Beyond::Lowest
+            } else {
+                Beyond::Refused
+            },
         }
     }
 

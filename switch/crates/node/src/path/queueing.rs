@@ -26,9 +26,10 @@ impl PacketPath {
         let port = &mut self.ports[at];
         let ranked = schedule.rank.is_some() && !port.queue.config().strict_priority;
         let held_back = ranked && schedule.shaping.is_some();
-        if !held_back && port.queue.is_free((!ranked).then_some(schedule.priority)) {
+        let priority = schedule.priority_among(port.queue.config().queues);
+        if !held_back && port.queue.is_free((!ranked).then_some(priority)) {
             port.statistics.queue_depth_max = port.statistics.queue_depth_max.max(1);
-            let queue = if ranked { 0 } else { schedule.priority };
+            let queue = if ranked { 0 } else { priority };
             let queued = Queued {
                 queue,
                 enqueued_at: now,
@@ -59,13 +60,10 @@ impl PacketPath {
         let Schedule {
             rank,
             shaping,
-            mut priority,
             push_out,
-            of_session,
+            ..
         } = schedule;
-        if of_session {
-            priority = priority.min(port.queue.config().queues.saturating_sub(1));
-        }
+        let mut priority = schedule.priority_among(port.queue.config().queues);
         let queued = match rank.filter(|_| !port.queue.config().strict_priority) {
             Some(rank) => {
                 priority = 0;

@@ -3,7 +3,7 @@
 use crate::bits::Writer;
 use crate::machine::{Machine, write_header};
 use crate::packet::Packet;
-use crate::program::Guard;
+use crate::program::{Deparser, Guard};
 
 impl Machine<'_> {
     fn holds(&mut self, guard: Guard, packet: &mut Packet) -> bool {
@@ -44,9 +44,22 @@ impl Machine<'_> {
             }
         }
         out.clear();
+        self.emit(&program.deparser, packet, out);
+        out.extend_from_slice(&packet.payload);
+        if let Some(limit) = packet.truncate_to {
+            out.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        }
+    }
+
+    /// Runs a deparser's statements and appends its headers.
+    pub(crate) fn emit(&mut self, deparser: &Deparser, packet: &mut Packet, out: &mut Vec<u8>) {
+        let program = self.program;
+        if let Some(start) = deparser.start {
+            self.apply(&mut [], packet, start);
+        }
         out.reserve(packet.payload.len() + HEADROOM);
-        if program.emitted_in_bytes {
-            for &header in &program.emitted {
+        if deparser.in_bytes {
+            for &header in &deparser.emitted {
                 if packet.word(header.word) == 0 {
                     continue;
                 }
@@ -62,16 +75,12 @@ impl Machine<'_> {
             }
         } else {
             let mut writer = Writer::new(out);
-            for &header in &program.emitted {
+            for &header in &deparser.emitted {
                 if packet.word(header.word) != 0 {
                     write_header(&mut writer, header, program, packet);
                 }
             }
             writer.finish();
-        }
-        out.extend_from_slice(&packet.payload);
-        if let Some(limit) = packet.truncate_to {
-            out.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
         }
     }
 }

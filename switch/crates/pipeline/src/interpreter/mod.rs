@@ -33,7 +33,7 @@ impl Machine<'_> {
     pub(crate) fn process(&mut self, tables: &mut [Table], packet: &mut Packet, frame: &[u8]) {
         let program = self.program;
         let standard = &program.standard;
-        let (consumed, error) = self.parse(packet, frame);
+        let (consumed, error) = self.parse(packet, frame, program.initial_state);
         packet.payload.extend_from_slice(&frame[consumed..]);
         if let Some(error) = error {
             packet.set_field(standard.parser_error, error);

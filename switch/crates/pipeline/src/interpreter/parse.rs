@@ -6,16 +6,28 @@ use crate::packet::Packet;
 use crate::program::{Cases, END, MOST_STATES, ParserOperation, ParserState};
 
 impl Machine<'_> {
-    /// Fills the packet's words from the frame: bytes parsed, and the error that ended it.
-    pub(crate) fn parse(&mut self, packet: &mut Packet, frame: &[u8]) -> (usize, Option<u64>) {
+    /// Fills the packet's words from the frame, beginning with a state: bytes parsed, and the error
+    /// that ended it.
+    pub(crate) fn parse(
+        &mut self,
+        packet: &mut Packet,
+        frame: &[u8],
+        start: u32,
+    ) -> (usize, Option<u64>) {
         let mut consumed = 0;
-        let error = self.run_states(packet, frame, &mut consumed).err();
+        let error = self.run_states(packet, frame, start, &mut consumed).err();
         (consumed, error)
     }
 
-    fn run_states(&mut self, packet: &mut Packet, frame: &[u8], at: &mut usize) -> Result<(), u64> {
+    fn run_states(
+        &mut self,
+        packet: &mut Packet,
+        frame: &[u8],
+        start: u32,
+        at: &mut usize,
+    ) -> Result<(), u64> {
         let program = self.program;
-        let mut number = program.initial_state;
+        let mut number = start;
         for _ in 0..MOST_STATES {
             if number == END {
                 return Ok(());

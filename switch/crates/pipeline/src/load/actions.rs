@@ -9,7 +9,9 @@ use super::headers::Headers;
 use super::json::Json;
 use super::primitives::Primitive;
 use crate::error::LoadError;
-use crate::program::{Action, Address, FieldList, Instruction, LogMessage, Parameter, Program};
+use crate::program::{
+    Action, Address, Calculation, FieldList, Instruction, LogMessage, Parameter, Program,
+};
 
 /// The longest parameter of an action, in bits.
 const WIDEST_PARAMETER: u32 = 1 << 16;
@@ -26,6 +28,8 @@ pub(crate) struct Names<'a> {
 #[derive(Default)]
 pub(crate) struct Additions {
     pub(crate) messages: Vec<LogMessage>,
+    /// Calculations of hashes that are called, and sums; they follow those of the artifact.
+    pub(crate) calculations: Vec<Calculation>,
 }
 
 /// Words that the parameters of the largest action take.

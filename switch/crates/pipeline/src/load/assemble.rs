@@ -121,7 +121,9 @@ impl<'p> Assembler<'p> {
             }
             Instruction::Extern(number) => match self.pool.externs[number as usize] {
                 // Perhaps over the whole packet.
-                ExternOperation::Hash { .. } => 1024,
+                ExternOperation::Hash { .. }
+                | ExternOperation::Calculate { .. }
+                | ExternOperation::AddToSum { .. } => 1024,
                 _ => 64,
             },
             _ => 1,

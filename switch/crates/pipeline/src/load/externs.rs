@@ -9,6 +9,7 @@ use super::fields::Field;
 use super::headers::Headers;
 use super::json::Json;
 use super::lower::Lowering;
+use super::methods::load_instance;
 use crate::error::LoadError;
 use crate::program::{
     Algorithm, Calculation, CalculationInput, Checksum, CounterShape, Crc, DirectMeter, Guard,
@@ -39,6 +40,9 @@ pub(crate) struct ExternNames {
     direct_meters: HashMap<String, DirectMeter>,
     /// Tables that own a direct meter array, and its name.
     metered: HashMap<String, String>,
+    pub(super) hashes: HashMap<String, Algorithm>,
+    /// The words of checksums of the Internet that are added up.
+    pub(super) checksums: HashMap<String, u32>,
 }
 
 fn resolve<T: Copy>(
@@ -70,6 +74,19 @@ impl ExternNames {
         resolve(&self.calculations, name, "calculation")
     }
 
+    pub(super) fn add_meter(&mut self, name: String, meter: u32) {
+        self.meters.insert(name, meter);
+    }
+
+    pub(crate) fn hash(&self, name: &Json<'_>) -> Result<Algorithm, LoadError> {
+        resolve(&self.hashes, name, "hash")
+    }
+
+    /// The word with the sum of a checksum.
+    pub(crate) fn checksum(&self, name: &Json<'_>) -> Result<u32, LoadError> {
+        resolve(&self.checksums, name, "checksum")
+    }
+
     pub(crate) fn direct_counter(&self, table: &str) -> Option<&str> {
         self.direct_counters.get(table).map(String::as_str)
     }
@@ -99,16 +116,21 @@ impl ExternNames {
         program: &mut Program,
     ) -> Result<Self, LoadError> {
         let mut names = Self::default();
+        let psa = program.psa.is_some();
         let mut memory = 0;
-        let mut size = |item: &Json<'_>, cell: usize| -> Result<u32, LoadError> {
-            let json = item.get("size")?;
-            let size = json.number()?;
+        let mut take = |at: &Json<'_>, size: u32, cell: usize| -> Result<(), LoadError> {
             memory += u64::from(size) * cell as u64;
             if memory > MOST_MEMORY {
-                return json.refuse(format!(
+                return at.refuse(format!(
                     "this program's counters, registers and meters take more than {MOST_MEMORY} bytes"
                 ));
             }
+            Ok(())
+        };
+        let mut size = |item: &Json<'_>, cell: usize| -> Result<u32, LoadError> {
+            let json = item.get("size")?;
+            let size = json.number()?;
+            take(&json, size, cell)?;
             Ok(size)
         };
         let direct = |item: &Json<'_>| {
@@ -145,14 +167,7 @@ impl ExternNames {
         }
         for item in root.list("meter_arrays")? {
             let name = item.get("name")?.text()?.to_owned();
-            let unit = item.get("type")?;
-            let unit = match unit.text()? {
-                "bytes" => Unit::Bytes,
-                "packets" => Unit::Packets,
-                other => {
-                    return unit.refuse(format!("a meter of {other:?}; expected bytes or packets"));
-                }
-            };
+            let unit = Unit::named(&item.get("type")?)?;
             let rates = item.get("rate_count")?;
             if rates.number()? != 2 {
                 return rates.refuse("only meters of two rates are supported");
@@ -172,6 +187,7 @@ impl ExternNames {
                     name: name.clone(),
                     unit,
                     target,
+                    colours: if psa { [1, 2, 0] } else { [0, 1, 2] },
                 };
                 names.direct_meters.insert(name, meter);
                 continue;
@@ -182,9 +198,8 @@ impl ExternNames {
             let size = size(&item, MeterShape::CELL)?;
             program.meters.push(MeterShape { name, size, unit });
         }
-        // v1model has no extern instances besides those above.
-        if let Some(first) = root.list("extern_instances")?.first() {
-            return first.refuse("extern_instances are not supported");
+        for item in root.list("extern_instances")? {
+            load_instance(&item, &mut names, program, &mut take)?;
         }
         for item in root.list("calculations")? {
             let name = item.get("name")?.text()?.to_owned();
@@ -202,14 +217,7 @@ impl ExternNames {
 }
 
 fn load_calculation(item: &Json<'_>, headers: &Headers) -> Result<Calculation, LoadError> {
-    let name = item.get("algo")?;
-    let Some(algorithm) = Algorithm::named(name.text()?) else {
-        return name.refuse(format!(
-            "hash algorithm {:?} is not supported; {}",
-            name.text()?,
-            Algorithm::NAMES
-        ));
-    };
+    let algorithm = Algorithm::load(&item.get("algo")?)?;
     let (mut found, mut payload) = (Vec::new(), false);
     let inputs = item.get("input")?.items()?;
     for (index, input) in inputs.iter().enumerate() {
@@ -240,6 +248,29 @@ fn load_calculation(item: &Json<'_>, headers: &Headers) -> Result<Calculation, L
         }
     }
     Ok(Calculation::new(algorithm, found, payload))
+}
+
+impl Algorithm {
+    pub(super) fn load(name: &Json<'_>) -> Result<Self, LoadError> {
+        match Self::named(name.text()?) {
+            Some(algorithm) => Ok(algorithm),
+            None => name.refuse(format!(
+                "hash algorithm {:?} is not supported; {}",
+                name.text()?,
+                Self::NAMES
+            )),
+        }
+    }
+}
+
+impl Unit {
+    pub(super) fn named(name: &Json<'_>) -> Result<Self, LoadError> {
+        match name.text()? {
+            "bytes" => Ok(Self::Bytes),
+            "packets" => Ok(Self::Packets),
+            other => name.refuse(format!("a meter of {other:?}; expected bytes or packets")),
+        }
+    }
 }
 
 pub(crate) fn load_checksums(

@@ -238,6 +238,10 @@ impl Headers {
         }
     }
 
+    pub(crate) fn find(&self, name: &str) -> Option<Instance> {
+        self.instances.get(name).copied()
+    }
+
     pub(crate) fn stack(&self, name: &Json<'_>) -> Result<u32, LoadError> {
         match self.stacks.get(name.text()?) {
             Some(stack) => Ok(*stack),

@@ -8,6 +8,7 @@ mod assignments;
 mod ast;
 mod conditions;
 mod control;
+mod deparser;
 mod expressions;
 mod externs;
 mod fields;
@@ -16,6 +17,7 @@ mod json;
 mod lists;
 mod liveness;
 mod lower;
+mod methods;
 mod operations;
 mod optimise;
 mod parser;
@@ -24,6 +26,7 @@ mod places;
 mod primitives;
 mod profiles;
 mod propagate;
+mod psa;
 mod registers;
 mod settings;
 mod tables;
@@ -69,6 +72,9 @@ fn load_here(text: &str) -> Result<Program, LoadError> {
     let mut program = Program::default();
     let mut tables = Vec::new();
     let headers = headers::Headers::load(&root, &mut program)?;
+    if psa::is_psa(&root) {
+        psa::load(&root, &headers, &mut program)?;
+    }
     let extern_names = externs::ExternNames::load(&root, &headers, &mut program)?;
     let field_lists = lists::load_field_lists(&root, &headers, &mut program)?;
     lists::load_digests(&root, &headers, &mut program)?;
@@ -109,8 +115,9 @@ fn load_here(text: &str) -> Result<Program, LoadError> {
         &mut program,
         &mut tables,
     )?;
+    deparser::load_deparsers(&root, names, &mut program, &mut pool, &mut additions)?;
+    program.calculations.append(&mut additions.calculations);
     externs::load_checksums(&root, &headers, &extern_names, &mut pool, &mut program)?;
-    load_deparser(&root, &headers, &mut program)?;
     program.words = pool.words;
     program.wide = pool.wide;
     program.operations = pool.externs;
@@ -135,30 +142,4 @@ fn check_version(root: &Json<'_>) -> Result<(), LoadError> {
         2 => Ok(()),
         other => version.refuse(format!("bmv2 JSON version {other}; expected 2")),
     }
-}
-
-fn load_deparser(
-    root: &Json<'_>,
-    headers: &headers::Headers,
-    program: &mut Program,
-) -> Result<(), LoadError> {
-    let deparsers = root.get("deparsers")?;
-    let items = deparsers.items()?;
-    let [deparser] = items.as_slice() else {
-        return deparsers.refuse("expected exactly one deparser");
-    };
-    if let Some(first) = deparser.list("primitives")?.first() {
-        return first.refuse("statements other than emit are not supported in a deparser");
-    }
-    for name in deparser.get("order")?.items()? {
-        program.emitted.push(headers.instance(&name)?.span);
-    }
-    program.emitted_in_bytes = program.emitted.iter().all(|header| {
-        let fields = program.layouts[header.layout as usize].fields.iter();
-        fields
-            .map(|field| field.bits)
-            .sum::<u32>()
-            .is_multiple_of(8)
-    });
-    Ok(())
 }

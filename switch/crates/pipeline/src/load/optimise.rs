@@ -74,6 +74,10 @@ fn for_each_entry(
 ) {
     change(&mut program.ingress);
     change(&mut program.egress);
+    let of_ingress = program.psa.as_mut().map(|psa| &mut psa.ingress_deparser);
+    for deparser in of_ingress.into_iter().chain([&mut program.deparser]) {
+        deparser.start.iter_mut().for_each(&mut change);
+    }
     for action in &mut program.actions {
         if let Some(start) = &mut action.start {
             change(start);

@@ -8,6 +8,7 @@ use super::expressions::Context;
 use super::json::Json;
 use super::lower::Lowering;
 use super::operations::{Operation, Writing, lookahead};
+use super::psa;
 use crate::error::LoadError;
 use crate::program::{
     Cases, END, ErrorCodes, Instruction, ParserOperation, ParserState, Place, Program, SelectCase,
@@ -39,31 +40,29 @@ pub(crate) fn load_parser(
             view: None,
         });
     }
-    let parsers = root.get("parsers")?.items()?;
-    let [parser] = parsers.as_slice() else {
-        return root.get("parsers")?.refuse("expected exactly one parser");
-    };
-    let items = parser.get("parse_states")?.items()?;
-    let mut numbers = HashMap::new();
-    for (number, item) in items.iter().enumerate() {
-        numbers.insert(item.get("name")?.text()?, number as u32);
-    }
-    program.initial_state = match parser.find("init_state") {
-        None => END,
-        Some(name) => state_number(&name, &numbers)?,
-    };
+    let parsers = root.get("parsers")?;
     let mut loader = Loader {
         names,
-        numbers,
+        numbers: HashMap::new(),
         value_sets,
         program,
         pool,
         additions,
     };
-    for item in &items {
-        let state = loader.load_state(item)?;
-        loader.program.states.push(state);
+    if loader.program.psa.is_some() {
+        let [ingress, egress] = psa::PARSERS;
+        loader.program.initial_state = loader.load(&psa::item(&parsers, ingress)?)?;
+        let start = loader.load(&psa::item(&parsers, egress)?)?;
+        if let Some(psa) = &mut loader.program.psa {
+            psa.egress_state = start;
+        }
+        return Ok(());
     }
+    let items = parsers.items()?;
+    let [parser] = items.as_slice() else {
+        return parsers.refuse("expected exactly one parser");
+    };
+    loader.program.initial_state = loader.load(parser)?;
     Ok(())
 }
 
@@ -119,6 +118,25 @@ struct Loader<'a, 'p> {
 }
 
 impl<'a> Loader<'a, '_> {
+    /// Appends the states of a parser; gives the first one's number.
+    fn load(&mut self, parser: &Json<'a>) -> Result<u32, LoadError> {
+        let items = parser.get("parse_states")?.items()?;
+        let first = self.program.states.len() as u32;
+        self.numbers.clear();
+        for (number, item) in (first..).zip(&items) {
+            self.numbers.insert(item.get("name")?.text()?, number);
+        }
+        let start = match parser.find("init_state") {
+            None => END,
+            Some(name) => state_number(&name, &self.numbers)?,
+        };
+        for item in &items {
+            let state = self.load_state(item)?;
+            self.program.states.push(state);
+        }
+        Ok(start)
+    }
+
     fn load_state(&mut self, item: &Json<'a>) -> Result<ParserState, LoadError> {
         // Until a state is complete, the program is only read.
         let mut code = std::mem::take(&mut self.program.code);

@@ -8,18 +8,25 @@ use super::ast::{Number, Operator};
 use super::expressions::Context;
 use super::json::Json;
 use super::lower::Lowering;
+use super::methods::METHODS;
 use crate::error::LoadError;
 use crate::program::{ExternOperation, FieldList, HeaderReference, Instruction, LogMessage, Place};
 
 /// What follows a primitive: the next one, or for a jump that it takes, also another.
-type Next = Option<(Jumps, usize)>;
+pub(super) type Next = Option<(Jumps, usize)>;
 
-type Lower = for<'a, 'b, 'o, 'p> fn(&mut Primitive<'a, 'b, 'o, 'p>) -> Result<Next, LoadError>;
+pub(super) type Lower =
+    for<'a, 'b, 'o, 'p> fn(&mut Primitive<'a, 'b, 'o, 'p>) -> Result<Next, LoadError>;
 
-/// Name, number of operands, and what the primitive becomes. P4_14's are those that p4c-bmv2 and p4c
+/// Name, number of operands, and what the primitive becomes.
+pub(super) type Row = (&'static str, RangeInclusive<usize>, Lower);
+
+/// P4_14's are those that p4c-bmv2 and p4c
 /// wrote for it; bmv2 registers all of them by these names.
-const PRIMITIVES: &[(&str, RangeInclusive<usize>, Lower)] = &[
+const PRIMITIVES: &[Row] = &[
     ("assign", 2..=2, |it| it.assign()),
+    // Of deparsers.
+    ("set", 2..=2, |it| it.assign()),
     ("assign_VL", 2..=2, |it| it.assign()),
     ("modify_field", 2..=2, |it| it.assign()),
     ("add_to_field", 2..=2, |it| it.compute(Operator::Add)),
@@ -99,7 +106,7 @@ const PRIMITIVES: &[(&str, RangeInclusive<usize>, Lower)] = &[
         let fields = it.field_list(0)?;
         it.external(ExternOperation::Recirculate(fields))
     }),
-    ("generate_digest", 2..=2, |it| it.digest()),
+    ("generate_digest", 1..=2, |it| it.digest()),
 ];
 
 pub(super) struct Primitive<'a, 'b, 'o, 'p> {
@@ -144,7 +151,7 @@ impl<'a> Primitive<'a, '_, '_, '_> {
     }
 
     /// An argument modulo 2^64 in a word, which is how bmv2 takes some.
-    fn low_word(&mut self, index: usize) -> Result<Place, LoadError> {
+    pub(super) fn low_word(&mut self, index: usize) -> Result<Place, LoadError> {
         let at = self.argument(index)?;
         let number = self.context.number(&at)?;
         Lowering {
@@ -163,7 +170,8 @@ impl<'a> Primitive<'a, '_, '_, '_> {
     pub(super) fn emit(&mut self) -> Result<Next, LoadError> {
         let name = self.json.get("op")?;
         let wanted = name.text()?;
-        let Some((_, operands, lower)) = PRIMITIVES.iter().find(|known| known.0 == wanted) else {
+        let mut all = PRIMITIVES.iter().chain(METHODS);
+        let Some((_, operands, lower)) = all.find(|known| known.0 == wanted) else {
             return name.refuse(format!("primitive {wanted:?} is not supported"));
         };
         let found = self.arguments.len();
@@ -311,11 +319,13 @@ impl<'a> Primitive<'a, '_, '_, '_> {
     }
 
     fn digest(&mut self) -> Result<Next, LoadError> {
-        let id = self.constant(1)?;
+        // In v1model a receiver comes before it.
+        let last = self.arguments.len() - 1;
+        let id = self.constant(last)?;
         let known = &self.context.program.digests;
         match known.iter().position(|list| list.id == id) {
             Some(list) => self.external(ExternOperation::Digest(list as u32)),
-            None => self.argument(1)?.refuse("no learn list has this id"),
+            None => self.argument(last)?.refuse("no learn list has this id"),
         }
     }
 

@@ -56,14 +56,7 @@ impl Control<'_, '_> {
     }
 
     fn load_selector(&self, json: &Json<'_>) -> Result<Selector, LoadError> {
-        let name = json.get("algo")?;
-        let Some(algorithm) = Algorithm::named(name.text()?) else {
-            return name.refuse(format!(
-                "hash algorithm {:?} is not supported; {}",
-                name.text()?,
-                Algorithm::NAMES
-            ));
-        };
+        let algorithm = Algorithm::load(&json.get("algo")?)?;
         let mut fields = Vec::new();
         for input in json.get("input")?.items()? {
             let kind = input.get("type")?;

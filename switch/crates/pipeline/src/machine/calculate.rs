@@ -4,8 +4,8 @@ use super::Machine;
 use crate::bits::Writer;
 use crate::packet::Packet;
 use crate::program::{
-    Algorithm, BUFFER, Bytes, CalculationInput, HeaderSpan, LongPart, Program, Sum, finish_sum,
-    sum_of,
+    Algorithm, BUFFER, Bytes, Calculation, CalculationInput, HeaderSpan, LongPart, Program, Sum,
+    finish_sum, sum_of,
 };
 
 impl Sum {
@@ -61,6 +61,35 @@ impl Machine<'_> {
         if let Some(bytes) = &calculation.bytes {
             return bytes.hash(calculation.algorithm, packet);
         }
+        self.write_inputs(calculation, packet);
+        match calculation.algorithm {
+            Algorithm::Random => self.externs.random.next(),
+            algorithm => algorithm.hash(self.scratch),
+        }
+    }
+
+    /// The one's complement sum of 16-bit words and those of a calculation's fields, or their
+    /// complements.
+    pub(super) fn add_to_sum(
+        &mut self,
+        sum: u64,
+        calculation: u32,
+        subtract: bool,
+        packet: &Packet,
+    ) -> u64 {
+        let calculation = &self.program.calculations[calculation as usize];
+        self.write_inputs(calculation, packet);
+        let words = self.scratch.chunks_exact(2);
+        let complement = if subtract { u16::MAX } else { 0 };
+        words.fold(sum, |sum, word| {
+            let word = u16::from_be_bytes([word[0], word[1]]) ^ complement;
+            let sum = sum + u64::from(word);
+            (sum & 0xffff) + (sum >> 16)
+        })
+    }
+
+    /// Fills the scratch memory with a calculation's fields.
+    fn write_inputs(&mut self, calculation: &Calculation, packet: &Packet) {
         self.scratch.clear();
         let mut writer = Writer::new(self.scratch);
         for input in &calculation.inputs {
@@ -83,10 +112,6 @@ impl Machine<'_> {
         writer.finish();
         if calculation.payload {
             self.scratch.extend_from_slice(&packet.payload);
-        }
-        match calculation.algorithm {
-            Algorithm::Random => self.externs.random.next(),
-            algorithm => algorithm.hash(self.scratch),
         }
     }
 }

@@ -109,6 +109,19 @@ impl Machine<'_> {
                 let base = packet.word((*base).into());
                 packet.set_word((*to).into(), (hash % modulus).wrapping_add(base));
             }
+            ExternOperation::Calculate { to, calculation } => {
+                let hash = self.calculate(*calculation, packet);
+                packet.set_word((*to).into(), hash);
+            }
+            ExternOperation::AddToSum {
+                state,
+                calculation,
+                subtract,
+            } => {
+                let before = packet.word((*state).into());
+                let sum = self.add_to_sum(before, *calculation, *subtract, packet);
+                packet.set_word((*state).into(), sum);
+            }
             ExternOperation::Random { to, low, high } => {
                 let (low, high) = (packet.word((*low).into()), packet.word((*high).into()));
                 if let Some(value) = self.externs.random.between(low, high) {

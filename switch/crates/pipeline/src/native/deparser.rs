@@ -44,7 +44,7 @@ impl Lower<'_, '_> {
         let at = self.builder.declare_var(I64);
         let zero = self.constant(0);
         self.builder.def_var(at, zero);
-        for (number, header) in source.program.emitted.iter().enumerate() {
+        for (number, header) in source.program.deparser.emitted.iter().enumerate() {
             let skip = self.builder.create_block();
             let valid = self.is_set(header.word);
             self.unless(valid, skip);

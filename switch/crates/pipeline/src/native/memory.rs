@@ -206,7 +206,7 @@ extern "C" fn select(context: *mut Context, state: u64) -> u64 {
 extern "C" fn append(context: *mut Context, emitted: u64) -> u64 {
     // SAFETY: called by code with its own context.
     let (machine, packet) = unsafe { parts(context) };
-    let header: HeaderSpan = machine.program.emitted[emitted as usize];
+    let header: HeaderSpan = machine.program.deparser.emitted[emitted as usize];
     machine.scratch.clear();
     let mut writer = crate::bits::Writer::new(machine.scratch);
     write_header(&mut writer, header, machine.program, packet);

@@ -113,6 +113,9 @@ impl Native {
         tables: &[Table],
         drop_port: u16,
     ) -> Result<Self, String> {
+        if program.psa.is_some() {
+            return Err("it is a program for PSA".into());
+        }
         if program.states.len() > MOST_STATES {
             return Err(format!("it has more than {MOST_STATES} parser states"));
         }
@@ -121,13 +124,13 @@ impl Native {
             // A varbit takes its room at most; eight bytes are written at a time.
             layout.length.max(layout.max_length) as usize + layout.bytes as usize + 8
         };
-        let header_bytes = program.emitted.iter().map(longest).sum::<usize>() + 8;
+        let header_bytes = program.deparser.emitted.iter().map(longest).sum::<usize>() + 8;
         if header_bytes > MOST_HEADER_BYTES {
             return Err(format!(
                 "its headers take more than {MOST_HEADER_BYTES} bytes"
             ));
         }
-        if !program.emitted_in_bytes {
+        if !program.deparser.in_bytes {
             return Err("it writes headers that are no whole number of bytes".into());
         }
         let graphs = graphs(program)?;

@@ -47,7 +47,7 @@ impl Size<'_> {
         let program = self.program;
         let parser = (0..program.states.len()).map(|state| self.state(state));
         let checksums = program.verified.iter().chain(&program.updated);
-        let written = program.emitted.iter().map(|header| {
+        let written = program.deparser.emitted.iter().map(|header| {
             let plan = program.layouts[header.layout as usize].plan.as_ref();
             plan.map_or(16, |plan| {
                 16 + 6 * plan.writes.len() + 4 * plan.chunks.len()

@@ -222,7 +222,9 @@ fn step_words(program: &Program, step: &Step, mut see: impl FnMut(u32, bool)) {
             let operation = &program.operations[number as usize];
             operation.operands(&mut |word| see(word, false));
             match operation {
-                ExternOperation::Hash { calculation, .. } => program.calculations
+                ExternOperation::Hash { calculation, .. }
+                | ExternOperation::Calculate { calculation, .. }
+                | ExternOperation::AddToSum { calculation, .. } => program.calculations
                     [*calculation as usize]
                     .operands(&mut |word| see(word, false)),
                 ExternOperation::Log { message } => {

@@ -199,6 +199,7 @@ impl ExternOperation {
             ExternOperation::Random { to, low, high } => [*to, *low, *high]
                 .into_iter()
                 .for_each(|place| word(place.into())),
+            ExternOperation::AddToSum { state, .. } => word((*state).into()),
             ExternOperation::Truncate(place) => word((*place).into()),
             ExternOperation::Clone { session, .. } => word((*session).into()),
             ExternOperation::CopyStack { .. }
@@ -210,6 +211,7 @@ impl ExternOperation {
             | ExternOperation::Log { .. }
             | ExternOperation::Resubmit(_)
             | ExternOperation::Recirculate(_)
+            | ExternOperation::Calculate { .. }
             | ExternOperation::Digest(_) => {}
         }
     }
@@ -221,6 +223,8 @@ impl ExternOperation {
             Self::EqualVariable { to, .. }
             | Self::ExecuteMeter { to, .. }
             | Self::Hash { to, .. }
+            | Self::Calculate { to, .. }
+            | Self::AddToSum { state: to, .. }
             | Self::Random { to, .. } => word((*to).into()),
             Self::CopyVariable { to, .. } => word(to.length_word),
             Self::StoreElement { element, .. } => {

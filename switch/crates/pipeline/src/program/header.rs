@@ -1,4 +1,5 @@
 use super::extract::ExtractPlan;
+use super::instruction::Address;
 use super::slot::{HeaderSpan, LayoutField, WordField};
 
 /// How one header type lies in a packet. The first word of an instance is its validity.
@@ -23,6 +24,16 @@ pub(crate) struct Stack {
     pub(crate) size: u32,
     /// Word that holds the index of the element the next `extract` fills.
     pub(crate) next: u32,
+}
+
+/// Writes a frame: statements, then the headers, each if it is valid.
+#[derive(Debug, Default)]
+pub(crate) struct Deparser {
+    pub(crate) emitted: Vec<HeaderSpan>,
+    /// Whether every header emitted is a whole number of bytes.
+    pub(crate) in_bytes: bool,
+    /// The statements, up to an `End`.
+    pub(crate) start: Option<Address>,
 }
 
 /// Standard metadata that the target uses; `None` if the program's v1model has no such field.

@@ -13,6 +13,7 @@ mod instruction;
 mod message;
 mod operation;
 mod parser;
+mod psa;
 mod slot;
 mod table;
 
@@ -31,7 +32,7 @@ pub(crate) use hash::{Algorithm, finish_sum, sum_of};
 #[cfg(feature = "native")]
 pub(crate) use hash::{CRC16, CRC32};
 pub use header::HeaderTypeInfo;
-pub(crate) use header::{Layout, Stack, StandardMetadata};
+pub(crate) use header::{Deparser, Layout, Stack, StandardMetadata};
 pub(crate) use instruction::{Address, Comparison, Instruction, Operator, Place};
 pub(crate) use message::{DigestFields, LogMessage};
 pub(crate) use operation::{Element, ExternOperation, HeaderReference, Span, Wide, WideOperation};
@@ -39,6 +40,7 @@ pub(crate) use parser::{
     Cases, ErrorCodes, MOST_STATES, MaskedWords, ParserOperation, ParserState, SelectCase,
     SelectCondition, ValueSetShape, View,
 };
+pub(crate) use psa::{Psa, PsaFields};
 pub use slot::FieldList;
 pub(crate) use slot::{Fit, HeaderSpan, LayoutField, Slot, VariablePlace, WordField, fit};
 pub use table::MatchKind;
@@ -86,9 +88,10 @@ pub(crate) struct Program {
     pub(crate) egress: Address,
     pub(crate) verified: Vec<Checksum>,
     pub(crate) updated: Vec<Checksum>,
-    pub(crate) emitted: Vec<HeaderSpan>,
-    /// Whether every header emitted is a whole number of bytes.
-    pub(crate) emitted_in_bytes: bool,
+    /// What writes the frame that leaves.
+    pub(crate) deparser: Deparser,
+    /// What a program for PSA has besides.
+    pub(crate) psa: Option<Psa>,
     /// Words and bytes of metadata: the first of a packet.
     pub(crate) metadata_words: u32,
     pub(crate) metadata_bytes: u32,

@@ -143,6 +143,18 @@ pub(crate) enum ExternOperation {
         calculation: u32,
         modulus: Place,
     },
+    /// A hash as it is.
+    Calculate {
+        to: Place,
+        calculation: u32,
+    },
+    /// Adds the 16-bit words of a calculation's fields to a sum, or takes them off
+    /// (one's complement).
+    AddToSum {
+        state: Place,
+        calculation: u32,
+        subtract: bool,
+    },
     Random {
         to: Place,
         low: Place,

@@ -90,6 +90,8 @@ pub(crate) struct DirectMeter {
     pub(crate) unit: Unit,
     /// Where the colour goes.
     pub(crate) target: WordField,
+    /// The architecture's numbers of green, yellow and red.
+    pub(crate) colours: [u64; 3],
 }
 
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! Frames for the integration tests, and a pipeline with a queue that never holds a packet.
 
+pub mod psa;
 pub mod repository;
 
 use phb_pipeline::{

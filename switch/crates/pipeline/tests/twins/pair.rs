@@ -223,7 +223,7 @@ impl Way {
             return pipeline.recycle(packet);
         }
         match verdict {
-            Verdict::Drop | Verdict::Exhausted => pipeline.recycle(packet),
+            Verdict::Drop | Verdict::UnknownPort | Verdict::Exhausted => pipeline.recycle(packet),
             Verdict::Unicast { .. } => self.leave(pipeline, packet, passes, events),
             Verdict::Multicast { .. } => {
                 for rid in [0, 7] {

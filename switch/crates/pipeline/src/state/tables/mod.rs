@@ -222,7 +222,8 @@ impl Table {
             && let Some(direct) = &self.shape.direct_meter
         {
             let colour = meter.execute(now, direct.unit, packet.received_length);
-            packet.set_field(Some(direct.target), colour);
+            let number = direct.colours[colour as usize % 3];
+            packet.set_field(Some(direct.target), number);
         }
         self.store.hit(number, now);
     }
