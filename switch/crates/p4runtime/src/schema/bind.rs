@@ -10,6 +10,7 @@ use crate::status::{Result, invalid};
 impl Schema {
     /// Checks the schema against the program. Translated or unknown widths become the program's.
     pub fn bind(&mut self, program: &Pipeline) -> Result<()> {
+        self.psa = program.psa_ports();
         let known = program.tables();
         for table in self.tables.values_mut().map(Arc::make_mut) {
             let Some(native) = known.iter().find(|native| native.name == table.name) else {

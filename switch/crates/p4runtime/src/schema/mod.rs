@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::sync::Arc;
 
-use phb_pipeline::MatchKind;
+use phb_pipeline::{MatchKind, PsaPorts};
 
 use crate::message::entity::TableAction;
 use crate::status::{Refusal, Result, invalid};
@@ -153,9 +153,15 @@ pub(crate) struct Schema {
     pub packet_out: Vec<Field>,
     /// How clients write the ports of replicas and watched ports.
     pub ports: Option<Names>,
+    /// The ports of a program for PSA.
+    pub psa: Option<PsaPorts>,
     /// The types that are strings to clients, by name.
     pub names: BTreeMap<String, Names>,
 }
+
+/// v1model's ports have 9 bits, those of PSA 32.
+const PORT_BITS: u32 = 9;
+const PSA_PORT_BITS: u32 = 32;
 
 impl Schema {
     pub fn table(&self, id: u32) -> Result<&Arc<Table>> {
@@ -175,6 +181,24 @@ impl Schema {
     /// The number of a port outside of match fields and parameters, in the form of the p4info's type of ports.
     pub fn port(&self, given: &mut Vec<u8>, bits: u32, what: impl Display) -> Result<Vec<u8>> {
         self.form_of_ports().receive(given, bits, Naming::New, what)
+    }
+
+    /// Width of the ports of replicas.
+    pub fn port_bits(&self) -> u32 {
+        match self.psa {
+            Some(_) => PSA_PORT_BITS,
+            None => PORT_BITS,
+        }
+    }
+
+    /// The port of the switch that a replica names; none if no port can have the number.
+    pub fn switch_port(&self, port: u32) -> Option<u16> {
+        match self.psa {
+            Some(ports) => ports.of_switch(port),
+            None => u16::try_from(port)
+                .ok()
+                .filter(|port| *port < 1 << PORT_BITS),
+        }
     }
 
     pub fn profile(&self, id: u32) -> Result<&Profile> {

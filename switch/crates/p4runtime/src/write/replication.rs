@@ -12,8 +12,6 @@ use crate::schema::Schema;
 use crate::status::{Code, Refusal, Result, invalid, unimplemented};
 use crate::store::Store;
 
-/// v1model's ports have 9 bits.
-const PORT_BITS: u32 = 9;
 /// v1model's priorities have 3 bits.
 const HIGHEST_CLASS: u32 = 7;
 
@@ -136,19 +134,20 @@ fn replicas(given: &mut [entity::Replica], what: &str, schema: &Schema) -> Resul
             None => 0,
             Some(ReplicaPort::EgressPort(port)) => *port,
             Some(ReplicaPort::Port(port)) => {
-                let port = schema.port(port, PORT_BITS, format_args!("{what}, port"))?;
+                let port = schema.port(port, schema.port_bits(), format_args!("{what}, port"))?;
                 number(&port)
                     .and_then(|port| u32::try_from(port).ok())
                     .unwrap_or(u32::MAX)
             }
         };
-        let port = match u16::try_from(port) {
-            Ok(port) if port < 1 << PORT_BITS => port,
-            _ => {
-                return invalid(format!(
-                    "{what}: port {port} does not fit into {PORT_BITS} bit"
-                ));
-            }
+        let Some(port) = schema.switch_port(port) else {
+            return invalid(match schema.psa {
+                Some(_) => format!("{what}: port {port} is none of this switch"),
+                None => {
+                    let bits = schema.port_bits();
+                    format!("{what}: port {port} does not fit into {bits} bit")
+                }
+            });
         };
         let Ok(instance) = u16::try_from(replica.instance) else {
             return invalid(format!(
@@ -169,5 +168,65 @@ fn replicas(given: &mut [entity::Replica], what: &str, schema: &Schema) -> Resul
             pair[0].0, pair[0].1
         )),
         None => Ok(replicas),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use phb_pipeline::PsaPorts;
+
+    use super::*;
+
+    /// The port of the switch that a group's replica gets.
+    fn port_of(schema: &Schema, port: ReplicaPort) -> Result<u16> {
+        let replica = entity::Replica {
+            port: Some(port),
+            instance: 7,
+            backup_replicas: Vec::new(),
+        };
+        let mut given = [replica];
+        replicas(&mut given, "multicast group 1", schema).map(|made| made[0].port)
+    }
+
+    #[test]
+    fn replicas_name_ports_of_their_architecture() {
+        let v1model = Schema::default();
+        let psa = |cpu| Schema {
+            psa: Some(PsaPorts::new(cpu)),
+            ..Schema::default()
+        };
+        let rows = [
+            (v1model.clone(), 511, Ok(511)),
+            (v1model, 512, Err("port 512 does not fit into 9 bit")),
+            (psa(None), 512, Ok(512)),
+            (psa(None), 0xffff_fffa, Ok(0xfffa)),
+            (psa(Some(64)), 0xffff_fffd, Ok(64)),
+            (
+                psa(None),
+                0xffff_fffd,
+                Err("port 4294967293 is none of this switch"),
+            ),
+            (
+                psa(None),
+                0x1_0000,
+                Err("port 65536 is none of this switch"),
+            ),
+        ];
+        for (schema, port, expected) in rows {
+            let given = [
+                ReplicaPort::EgressPort(port),
+                ReplicaPort::Port(port.to_be_bytes().to_vec()),
+            ];
+            for given in given {
+                let found = port_of(&schema, given).map_err(|refusal| refusal.message);
+                match expected {
+                    Ok(port) => assert_eq!(found, Ok(port)),
+                    Err(words) if schema.psa.is_some() => {
+                        assert_eq!(found, Err(format!("multicast group 1: {words}")));
+                    }
+                    Err(_) => assert!(found.is_err()),
+                }
+            }
+        }
     }
 }
