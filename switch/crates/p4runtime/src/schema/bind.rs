@@ -76,10 +76,11 @@ impl Schema {
         self.bind_arrays(program)
     }
 
-    /// Digests are matched by the name of their struct. p4c names those of a tuple differently in
-    /// p4info and artifact, so they are matched by their fields, equal ones by order.
+    /// In v1model digests are matched by the name of their struct. p4c names those of a tuple differently in
+    /// p4info and artifact, so they are matched by their fields, equal ones by order; so are all of
+    /// PSA, which p4c names by their instance in the p4info, and not at all in the artifact.
     fn bind_digests(&mut self, program: &Pipeline) -> Result<()> {
-        let lists = program.digest_lists();
+        let (lists, psa) = (program.digest_lists(), program.is_psa());
         let named = |name: &str| self.digests.values().any(|digest| digest.name == name);
         let mut nameless: Vec<&DigestList> =
             lists.iter().filter(|list| !named(&list.name)).collect();
@@ -95,10 +96,21 @@ impl Schema {
                 Some(list) => Some(list).filter(|list| list.fields.len() == shape.leaves()),
                 None => nameless
                     .iter()
-                    .position(|list| shape.is_tuple_of(list.fields.iter().map(|(_, bits)| *bits)))
+                    .position(|list| {
+                        let bits = list.fields.iter().map(|(_, bits)| *bits);
+                        if psa {
+                            shape.is_of(bits)
+                        } else {
+                            shape.is_tuple_of(bits)
+                        }
+                    })
                     .map(|place| nameless.remove(place)),
             };
             let Some(list) = list else {
+                if psa {
+                    // One that the program never sends.
+                    continue;
+                }
                 return disagree(&format!(
                     "digest {} is not in the artifact, or has other fields there",
                     digest.name

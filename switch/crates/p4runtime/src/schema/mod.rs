@@ -3,6 +3,8 @@
 mod bind;
 mod form;
 mod names;
+#[cfg(test)]
+mod psa_tests;
 mod read;
 #[cfg(test)]
 mod tests;

@@ -57,8 +57,13 @@ impl DataShape {
     }
 
     /// Whether it is a tuple of fields of these widths.
-    pub fn is_tuple_of(&self, mut bits: impl Iterator<Item = u32>) -> bool {
-        matches!(self, Self::Tuple(_)) && self.takes(&mut bits) && bits.next().is_none()
+    pub fn is_tuple_of(&self, bits: impl Iterator<Item = u32>) -> bool {
+        matches!(self, Self::Tuple(_)) && self.is_of(bits)
+    }
+
+    /// Whether it has fields of these widths.
+    pub fn is_of(&self, mut bits: impl Iterator<Item = u32>) -> bool {
+        self.takes(&mut bits) && bits.next().is_none()
     }
 
     fn takes(&self, bits: &mut dyn Iterator<Item = u32>) -> bool {

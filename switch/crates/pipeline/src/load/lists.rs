@@ -55,7 +55,27 @@ pub(crate) fn load_digests(
             fields,
         });
     }
+    if program.psa.is_some() {
+        tell_apart(&mut program.digests);
+    }
     Ok(())
+}
+
+/// Gives digests of different fields different names: p4c-bm2-psa has one name for all, and a list for
+/// each call of a digest.
+fn tell_apart(digests: &mut [DigestFields]) {
+    let mut known: Vec<(Vec<u32>, String)> = Vec::new();
+    for digest in digests {
+        let bits: Vec<u32> = digest.fields.iter().map(|(_, _, bits)| *bits).collect();
+        if let Some((_, name)) = known.iter().find(|(fields, _)| *fields == bits) {
+            digest.name.clone_from(name);
+            continue;
+        }
+        if known.iter().any(|(_, name)| *name == digest.name) {
+            digest.name = format!("{}.{}", digest.name, digest.id);
+        }
+        known.push((bits, digest.name.clone()));
+    }
 }
 
 /// A field with its name; none for a constant.
