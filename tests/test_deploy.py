@@ -61,7 +61,8 @@ def test_systemd_takes_a_unit_and_finds_it_tight(unit, tmp_path):
     if "unrecognized option" in judged.stderr:
         pytest.skip("this systemd-analyze can't judge units that aren't loaded")
     level = re.search(r"Overall exposure level for \S+: ([\d.]+)", judged.stdout)
-    assert float(level[1]) <= EXPOSURE[unit]
+    # Versions of systemd weigh settings differently.
+    assert float(level[1]) <= EXPOSURE[unit] + 0.5
 
 
 def test_containerlab_takes_the_topology():
