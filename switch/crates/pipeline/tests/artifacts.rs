@@ -74,7 +74,7 @@ fn what_is_not_supported_is_refused_with_its_place() {
     assert_eq!(
         refused(|artifact| artifact["calculations"][0]["algo"] = json!("md5")),
         "artifact /calculations/0/algo: hash algorithm \"md5\" is not supported; expected csum16, identity, xor16, \
-         xor32, random or a CRC"
+         xor32, xxh64, random or a CRC"
     );
     assert_eq!(
         refused(|artifact| artifact["register_arrays"][0]["size"] = json!(4_000_000_000u32)),

@@ -1,5 +1,7 @@
 //! Hash algorithms, over a string of bytes.
 
+use twox_hash::XxHash64;
+
 use super::crc::Crc;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,6 +12,8 @@ pub(crate) enum Algorithm {
     Identity,
     Xor16,
     Xor32,
+    /// XXH64 without a seed, the hash of bmv2's own.
+    Xxh64,
     /// Any other CRC.
     Crc(Crc),
     /// A random number, whatever the data.
@@ -18,7 +22,7 @@ pub(crate) enum Algorithm {
 
 impl Algorithm {
     pub(crate) const NAMES: &'static str =
-        "expected csum16, identity, xor16, xor32, random or a CRC";
+        "expected csum16, identity, xor16, xor32, xxh64, random or a CRC";
 
     pub(crate) fn named(name: &str) -> Option<Self> {
         Some(match name {
@@ -29,6 +33,7 @@ impl Algorithm {
             "identity" => Self::Identity,
             "xor16" => Self::Xor16,
             "xor32" => Self::Xor32,
+            "xxh64" | "bmv2_hash" => Self::Xxh64,
             "random" => Self::Random,
             other => Self::Crc(Crc::custom(other).or_else(|| Crc::named(other))?),
         })
@@ -51,6 +56,7 @@ impl Algorithm {
                 let part = |index| u64::from(chunk.get(index).copied().unwrap_or(0));
                 sum ^ (part(0) << 24 | part(1) << 16 | part(2) << 8 | part(3))
             }),
+            Self::Xxh64 => XxHash64::oneshot(0, data),
             Self::Crc(crc) => crc.of(data),
         }
     }
@@ -163,6 +169,9 @@ mod tests {
         assert_eq!(Algorithm::Crc32.hash(b"123456789"), 0xcbf4_3926);
         assert_eq!(Algorithm::Identity.hash(&[1, 2, 3]), 0x01_02_03);
         assert_eq!(Algorithm::Xor16.hash(&[0x12, 0x34, 0x56]), 0x4434);
+        // The values of the specification's own test, without a seed.
+        assert_eq!(Algorithm::Xxh64.hash(b""), 0xef46_db37_51d8_e999);
+        assert_eq!(Algorithm::Xxh64.hash(b"abc"), 0x44bc_2cf5_ad77_0999);
         assert_eq!(Algorithm::Xor32.hash(&[1, 2, 3, 4, 5, 6]), 0x0404_0304);
         // The example of RFC 1071 section 3.
         assert_eq!(
