@@ -119,9 +119,6 @@ impl Placing {
             });
         }
         operands(program, &mut |word| read.add(word));
-        let of_switch = [program.standard.egress_spec, program.standard.mcast_grp];
-        let of_switch = of_switch.into_iter().chain([program.standard.priority]);
-        of_switch.flatten().for_each(|field| read.add(field.word));
         let private = |own: &Graph, other: &Graph, live: &WordSet| {
             let mut shared = seen.clone();
             shared.join(live);

@@ -121,6 +121,13 @@ pub(crate) fn kept(program: &Program, word: &mut impl FnMut(u32)) {
             .iter()
             .for_each(|(_, field, _)| slot(*field, word));
     }
+    // Of P4_14's programs, these are among the program's own metadata.
+    let standard = &program.standard;
+    let of_switch = [standard.egress_spec, standard.mcast_grp, standard.priority];
+    of_switch
+        .iter()
+        .flatten()
+        .for_each(|field| word(field.word));
     let shaping = program.shaping.iter().flatten();
     let of_traffic_manager = program.rank.iter().chain(shaping).chain(&program.push_out);
     of_traffic_manager.for_each(|field| word(*field));
