@@ -31,6 +31,8 @@ pub(crate) struct Wishes {
     pub(crate) recirculate: Option<FieldList>,
     /// Position of the digest list.
     pub(crate) digest: Option<u32>,
+    /// All digest lists that were asked for, of the first 64: PSA sends each.
+    pub(crate) digests: u64,
 }
 
 /// A copy for a clone session.

@@ -264,7 +264,7 @@ impl PsaPath<'_> {
         error.unwrap_or(0)
     }
 
-    /// Applies a control, and sends its digest; false if its loops took too many steps.
+    /// Applies a control, and sends its digests; false if its loops took too many steps.
     fn apply(&mut self, packet: &mut Packet, control: Address) -> bool {
         let (mut machine, tables) = self.machine();
         machine.apply(tables, packet, control);
@@ -272,8 +272,11 @@ impl PsaPath<'_> {
         if packet.exhausted {
             return false;
         }
-        if let Some(list) = wishes.and_then(|wishes| wishes.digest) {
+        let mut waiting = wishes.map_or(0, |wishes| wishes.digests);
+        while waiting != 0 {
+            let list = waiting.trailing_zeros();
             self.state.digests.push(&self.program.digests, list, packet);
+            waiting &= waiting - 1;
         }
         true
     }

@@ -106,6 +106,7 @@ fn externs() -> Value {
         ]},
         call("register_write", "register", &[hexadecimal(5), work("c")]),
         {"op": "generate_digest", "parameters": [hexadecimal(1)]},
+        {"op": "generate_digest", "parameters": [hexadecimal(2)]},
     ]);
     let sum = "_InternetChecksum_add";
     let deparse = json!([
@@ -144,6 +145,7 @@ fn externs() -> Value {
     made["register_arrays"] = json!([{"name": "register", "id": 0, "size": 8, "bitwidth": 16}]);
     made["learn_lists"] = json!([
         {"name": "told", "id": 1, "elements": [work("a"), field("psa_ingress_input_metadata", "ingress_port")]},
+        {"name": "told", "id": 2, "elements": [work("b")]},
     ]);
     made["extern_instances"] = json!([
         instance("counter", "Counter", json!([])),
@@ -204,8 +206,15 @@ fn externs_give_what_the_specification_says() {
     let counts = pipeline.counter_read("counter", 0x31).expect("a counter");
     assert_eq!(counts, (4, 4 * 28));
     let digests = pipeline.take_digests().expect("digests");
-    assert_eq!(digests.len(), 4);
+    assert_eq!(digests.len(), 2 * 4);
     assert_eq!(digests[0].fields, [vec![0x31], vec![0, 0, 0, 9]]);
+    assert_eq!(digests[1].fields, [vec![0x32]]);
+    let names: Vec<_> = pipeline
+        .digest_lists()
+        .into_iter()
+        .map(|list| list.name)
+        .collect();
+    assert_eq!(names, ["told", "told.2"]);
 }
 
 #[test]
@@ -273,4 +282,21 @@ fn native_code_says_why_it_does_not_run_it() {
         "interpreted: it is a program for PSA",
     ];
     assert!(expected.contains(&&*told), "{told}");
+}
+
+#[test]
+fn frames_of_any_length_pass() {
+    // What egress puts before a frame; a header that is cut short stays in the frame as it came.
+    for (artifact, before) in [(externs(), 0), (paths(), 13)] {
+        let mut pipeline = Pipeline::load(&artifact.to_string(), options()).expect("it loads");
+        for length in 0..40 {
+            // These ask for port 0.
+            let frame = vec![0; length];
+            let (_, sent) = run(&mut pipeline, 0, 1, &frame).expect("it is sent");
+            assert_eq!(sent.len(), before + length);
+            if before > 0 {
+                assert_eq!(sent[before..], frame);
+            }
+        }
+    }
 }

@@ -56,10 +56,19 @@ pub(crate) fn load_digests(
         });
     }
     if program.psa.is_some() {
+        if program.digests.len() > MOST_OF_PSA {
+            let lists = root.get("learn_lists")?;
+            return lists.refuse(format!(
+                "more than {MOST_OF_PSA} digests of a program for PSA"
+            ));
+        }
         tell_apart(&mut program.digests);
     }
     Ok(())
 }
+
+/// Digests of a program for PSA: a packet notes by a bit each which it sends.
+const MOST_OF_PSA: usize = 64;
 
 /// Gives digests of different fields different names: p4c-bm2-psa has one name for all, and a list for
 /// each call of a digest.

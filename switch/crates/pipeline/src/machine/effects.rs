@@ -150,7 +150,11 @@ impl Machine<'_> {
             }
             ExternOperation::Resubmit(fields) => packet.wishes_mut().resubmit = Some(*fields),
             ExternOperation::Recirculate(fields) => packet.wishes_mut().recirculate = Some(*fields),
-            ExternOperation::Digest(list) => packet.wishes_mut().digest = Some(*list),
+            ExternOperation::Digest(list) => {
+                let wishes = packet.wishes_mut();
+                wishes.digest = Some(*list);
+                wishes.digests |= 1u64.checked_shl(*list).unwrap_or(0);
+            }
         }
     }
 
