@@ -450,8 +450,11 @@ def clone_session(number: int, *replicas: tuple[int, int], **fields: object) -> 
     return made
 
 
-def with_backup(made: p4r.PacketReplicationEngineEntry) -> p4r.PacketReplicationEngineEntry:
-    made.multicast_group_entry.replicas[0].backup_replicas.add(port=b"\x02")
+def with_backup(made: p4r.PacketReplicationEngineEntry, *backups: tuple[int, int]) -> p4r.PacketReplicationEngineEntry:
+    """Backups of the first replica: ports and instances."""
+    of = made.multicast_group_entry if made.HasField("multicast_group_entry") else made.clone_session_entry
+    for port, instance in backups:
+        of.replicas[0].backup_replicas.add(port=bytes([port]), instance=instance)
     return made
 
 
@@ -472,6 +475,18 @@ def test_multicast(client: Client, switch: Switch) -> None:
     client.write(update(DELETE, multicast(5)))
     assert sent(switch, 3) == []
     assert read(client, multicast(0)) == []
+
+
+def test_backup_replicas(client: Client, switch: Switch) -> None:
+    five = with_backup(multicast(5, (1, 1), (3, 2)), (2, 1), (3, 1))
+    insert(client, five, FLOOD)
+    assert sorted(sent(switch, 1)) == [1, 3]
+    assert read(client, multicast(5)) == [five]
+    # A write that fails as a whole brings them back.
+    other = (update(MODIFY, multicast(5, (2, 1))), update(INSERT, multicast(5)))
+    refused(client, *other, atomicity=p4r.WriteRequest.ROLLBACK_ON_ERROR)
+    assert read(client, multicast(5)) == [five]
+    assert sorted(sent(switch, 2)) == [1, 3]
 
 
 def test_clone_sessions(client: Client, switch: Switch) -> None:
@@ -495,7 +510,9 @@ def test_clone_sessions(client: Client, switch: Switch) -> None:
         (update(DELETE, multicast(6)), rpc_code.NOT_FOUND, "multicast group 6"),
         (update(INSERT, multicast(6, (1, 1), (1, 1))), rpc_code.INVALID_ARGUMENT, "given twice"),
         (update(INSERT, multicast(6, (1, 1 << 16))), rpc_code.INVALID_ARGUMENT, "16 bit"),
-        (update(INSERT, with_backup(multicast(6, (1, 1)))), rpc_code.UNIMPLEMENTED, "backup"),
+        (update(INSERT, with_backup(multicast(6, (1, 1)), (1, 2))), rpc_code.INVALID_ARGUMENT, "backup of itself"),
+        (update(INSERT, with_backup(multicast(6, (1, 1), (2, 1)), (2, 1))), rpc_code.INVALID_ARGUMENT, "given twice"),
+        (update(INSERT, with_backup(clone_session(6, (1, 1)), (2, 1))), rpc_code.UNIMPLEMENTED, "only replicas of"),
         (update(INSERT, clone_session(0)), rpc_code.INVALID_ARGUMENT, "from 1"),
         (update(INSERT, clone_session(6, (512, 1))), rpc_code.INVALID_ARGUMENT, "9 bit"),
         (update(INSERT, clone_session(6, class_of_service=8)), rpc_code.INVALID_ARGUMENT, "0 to 7"),

@@ -15,8 +15,22 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
+from finsy.proto import p4r
 
-from .support import DEVICE, PROGRAMS, Client, connect, insert, ipv4, modify, with_action
+from .support import (
+    DEVICE,
+    PROGRAMS,
+    Client,
+    Names,
+    artifact,
+    connect,
+    insert,
+    ipv4,
+    modify,
+    p4info,
+    update,
+    with_action,
+)
 
 WAIT_SECONDS = 10.0
 TYPE = b"\x12\x34"
@@ -273,6 +287,39 @@ def test_change_while_running(stack: ExitStack, hosts: Hosts) -> None:
     client.write(modify(connect(0, 0)))
     left.send(frame)
     assert received(left)[0] == frame
+
+
+def test_a_backup_has_the_copies_while_an_interface_is_down(stack: ExitStack, hosts: Hosts) -> None:
+    _, client = start(stack, hosts, "--no-p4")
+    names = Names(p4info("features"))
+    client.configure(info=p4info("features"), config=artifact("features"))
+    address = bytes.fromhex("020000000009")
+    flood = p4r.TableEntry(table_id=names.table["switching"])
+    flood.match.add(field_id=1).exact.value = address
+    flood.action.action.action_id = names.action["multicast"]
+    flood.action.action.params.add(param_id=1, value=b"\x05")
+    group = p4r.PacketReplicationEngineEntry()
+    group.multicast_group_entry.multicast_group_id = 5
+    replica = group.multicast_group_entry.replicas.add(port=b"\x01", instance=1)
+    replica.backup_replicas.add(port=b"\x00", instance=2)
+    client.write(update(p4r.Update.INSERT, group), insert(flood))
+    left, right = (stack.enter_context(hosts.raw_socket(number)) for number in range(2))
+    frame = address + bytes.fromhex("020000000001") + TYPE + bytes(60)
+    for up in (True, False, True):
+        ip("link", "set", hosts.ports[1], "up" if up else "down")
+        receiver = right if up else left
+        receiver.settimeout(0.2)
+        end = time.monotonic() + WAIT_SECONDS
+        while True:
+            # Until the switch has heard of the interface.
+            left.send(frame)
+            try:
+                found = received(receiver)[0]
+            except TimeoutError:
+                assert time.monotonic() < end, f"the interface is {'up' if up else 'down'}"
+                continue
+            assert found == frame
+            break
 
 
 def test_no_permission(stack: ExitStack, hosts: Hosts) -> None:

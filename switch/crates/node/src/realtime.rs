@@ -19,7 +19,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
 use phb_network::{Frame, Node, Output, Port, Time};
-use phb_ports::{Clock, Counters, Event, LinkChange, Links, PortCounters, Room, Waiter};
+use phb_ports::{Clock, Counters, Event, Link, LinkChange, Links, PortCounters, Room, Waiter};
 use phb_traffic_manager::Outlet;
 
 use crate::switch::{AHEAD, SwitchNode, Waker};
@@ -58,6 +58,9 @@ pub trait LiveNode: Node {
     /// Says at `now` (ns) whether frames may leave a port, and sends what may.
     fn set_outlet(&mut self, _now: Time, _port: Port, _outlet: Outlet, _out: &mut Output) {}
 
+    /// Says whether the interface of a port is up.
+    fn set_port_up(&mut self, _port: Port, _up: bool) {}
+
     /// Sets the function that wakes the runner for work from elsewhere; most nodes have none.
     fn set_waker(&mut self, _waker: Option<Waker>) {}
 }
@@ -85,6 +88,10 @@ impl LiveNode for SwitchNode {
 
     fn set_outlet(&mut self, now: Time, port: Port, outlet: Outlet, out: &mut Output) {
         SwitchNode::set_outlet(self, now, port, outlet, out);
+    }
+
+    fn set_port_up(&mut self, port: Port, up: bool) {
+        SwitchNode::set_port_up(self, port, up);
     }
 
     fn set_waker(&mut self, waker: Option<Waker>) {
@@ -469,6 +476,7 @@ impl Shared {
 
     /// Tells the ports what has changed; without `changes`, how each interface is now.
     fn follow(&self, ports: &mut Ports, changes: Option<Vec<LinkChange>>) {
+        let mut states = Vec::new();
         for each in &mut ports.attached {
             let name = each.port.name();
             let now;
@@ -485,6 +493,11 @@ impl Shared {
                     each.readable = true;
                 }
             }
+            states.push((each.number, each.port.counters().link() == Link::Up));
+        }
+        let mut node = lock(&self.node);
+        for (port, up) in states {
+            node.set_port_up(port, up);
         }
         ports.held |= ports.any_held();
     }

@@ -1,6 +1,6 @@
 //! Receivers of copies: multicast groups and clone sessions.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use phb_network::Port;
@@ -44,7 +44,12 @@ impl CloneSession {
 /// All groups and sessions of a switch.
 #[derive(Clone, Debug, Default)]
 pub struct Replication {
+    /// The members at present.
     groups: HashMap<u16, Arc<[Replica]>>,
+    /// Of groups with backups, each member with its own behind it.
+    preferences: BTreeMap<u16, Vec<Vec<Replica>>>,
+    /// Ports that are down.
+    down: BTreeSet<Port>,
     /// Each with the replicas of its group.
     sessions: HashMap<u16, Arc<CloneSession>>,
     /// Those that have a group, as they were given.
@@ -54,8 +59,37 @@ pub struct Replication {
 impl Replication {
     /// Makes or replaces a multicast group; `None` removes it. Group 0 means "no multicast".
     pub fn set_group(&mut self, group: u16, replicas: Option<Vec<Replica>>) {
+        self.preferences.remove(&group);
+        self.put_group(group, replicas.map(Into::into));
+    }
+
+    /// Makes or replaces a multicast group whose members have backups: the first of each whose port is up has the copy;
+    /// if none is, the member itself.
+    pub fn set_group_with_backups(&mut self, group: u16, members: Vec<Vec<Replica>>) {
+        self.put_group(group, Some(present_of(&members, &self.down)));
+        self.preferences.insert(group, members);
+    }
+
+    /// The members of a multicast group with backups, each with its own behind it.
+    #[must_use]
+    pub fn preferences(&self, group: u16) -> Option<&Vec<Vec<Replica>>> {
+        self.preferences.get(&group)
+    }
+
+    pub(crate) fn set_down(&mut self, down: &BTreeSet<Port>) {
+        self.down.clone_from(down);
+        let present = self.preferences.iter();
+        let present: Vec<_> = present
+            .map(|(group, members)| (*group, present_of(members, down)))
+            .collect();
+        for (group, members) in present {
+            self.put_group(group, Some(members));
+        }
+    }
+
+    fn put_group(&mut self, group: u16, replicas: Option<Arc<[Replica]>>) {
         match replicas {
-            Some(replicas) => self.groups.insert(group, replicas.into()),
+            Some(replicas) => self.groups.insert(group, replicas),
             None => self.groups.remove(&group),
         };
         let of_group = |(_, given): &(&u16, &CloneSession)| given.group == Some(group);
@@ -123,6 +157,17 @@ impl Replication {
         let of_group = move |(_, given): &(&u16, &CloneSession)| given.group == Some(group);
         grouped.filter(of_group).map(|(session, _)| *session)
     }
+}
+
+/// The first of each member's replicas whose port is not down.
+fn present_of(members: &[Vec<Replica>], down: &BTreeSet<Port>) -> Arc<[Replica]> {
+    let present = members.iter().filter_map(|replicas| {
+        let up = replicas
+            .iter()
+            .find(|replica| !down.contains(&replica.port));
+        up.or(replicas.first()).copied()
+    });
+    present.collect()
 }
 
 fn with_group(given: &CloneSession, groups: &HashMap<u16, Arc<[Replica]>>) -> Arc<CloneSession> {

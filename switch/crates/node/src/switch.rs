@@ -1,5 +1,6 @@
 //! The switch as a node.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use phb_network::{Frame, Node, Output, Port, Time};
@@ -52,6 +53,8 @@ pub struct SwitchNode {
     config: SwitchConfig,
     path: PacketPath,
     idle: Idle,
+    /// Ports that are down.
+    down: BTreeSet<Port>,
     packet_outs: Vec<Vec<u8>>,
     packet_out_bytes: usize,
     waker: Option<Waker>,
@@ -69,6 +72,7 @@ impl SwitchNode {
             path: PacketPath::new(cpu_port, config.drop_port),
             config,
             idle: Idle::default(),
+            down: BTreeSet::new(),
             packet_outs: Vec::new(),
             packet_out_bytes: 0,
             waker: None,
@@ -105,8 +109,9 @@ impl SwitchNode {
     /// go: see [`drop_waiting`](Self::drop_waiting).
     pub fn install(&mut self, pipeline: Pipeline) {
         self.drop_waiting();
-        self.path.replication = Replication::default();
+        self.set_replication(Replication::default());
         let pipeline = self.path.pipeline.insert(pipeline);
+        pipeline.set_ports_down(&self.down);
         pipeline.set_logging(self.path.log.is_some());
         if let Some(port) = self.config.cpu_port.filter(|_| pipeline.is_psa()) {
             let session = CloneSession::to_controllers(port);
@@ -146,6 +151,27 @@ impl SwitchNode {
     /// The multicast groups and clone sessions, to be changed.
     pub fn replication_mut(&mut self) -> &mut Replication {
         &mut self.path.replication
+    }
+
+    /// Takes over all multicast groups and clone sessions of another switch.
+    pub fn set_replication(&mut self, replication: Replication) {
+        self.path.replication = replication;
+        self.path.replication.set_down(&self.down);
+    }
+
+    /// Says whether a port is up. Members of groups that watch one that isn't, and replicas that have backups, are left
+    /// out; nothing else changes, since packets for it are lost at its interface.
+    pub fn set_port_up(&mut self, port: Port, up: bool) {
+        let changed = match up {
+            true => self.down.remove(&port),
+            false => self.down.insert(port),
+        };
+        if changed {
+            self.path.replication.set_down(&self.down);
+            if let Some(pipeline) = &mut self.path.pipeline {
+                pipeline.set_ports_down(&self.down);
+            }
+        }
     }
 
     /// Takes the tables and entries found idle on ticks, each again after another timeout.

@@ -125,7 +125,7 @@ impl Configuration {
         if let Some(pipeline) = pipeline {
             let mut to = write::lock(to);
             to.install(pipeline);
-            *to.replication_mut() = replication;
+            to.set_replication(replication);
         }
     }
 

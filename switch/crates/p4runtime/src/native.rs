@@ -119,7 +119,7 @@ fn note(
                     .insert(set.id, members.collect());
             }
         }
-        Change::MulticastGroup { group, .. } => {
+        Change::MulticastGroup { group, .. } | Change::MulticastWithBackups { group, .. } => {
             note_multicast(*group, schema, store, replication);
             for session in replication.sessions_of(*group) {
                 note_session(session, schema, store, replication);

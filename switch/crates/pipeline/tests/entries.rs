@@ -137,6 +137,56 @@ fn members_and_groups() {
 }
 
 #[test]
+fn members_whose_watched_port_is_down_are_left_out() {
+    let mut pipeline = pipeline();
+    for id in 1..=3 {
+        pipeline
+            .profile_member_insert(CHOICE, id, FORWARD, &to(id.into()))
+            .unwrap();
+    }
+    // Each member watches the port of its number.
+    let given = group(9, &[(1, 1), (2, 3)], 8);
+    pipeline.profile_group_insert(CHOICE, &given).unwrap();
+    let grouped = [("hdr.key.address", lpm(0x0b00_0000, 8))];
+    let grouped = indirect(&grouped, Indirect::Group(9));
+    pipeline.table_insert(SELECTED, &grouped).unwrap();
+    let action = |port, watch_port| WeightedAction {
+        action: FORWARD.into(),
+        params: vec![("port".into(), vec![0, port])],
+        weight: 1,
+        watch_port,
+    };
+    let set = vec![action(4, vec![0, 2]), action(5, Vec::new())];
+    let of_set = [("hdr.key.address", lpm(0x0a00_0000, 8))];
+    pipeline
+        .table_insert(SELECTED, &indirect(&of_set, Indirect::ActionSet(set)))
+        .unwrap();
+    let ports = |pipeline: &mut Pipeline, address| -> Vec<u16> {
+        spread(pipeline, address).into_keys().collect()
+    };
+    for (down, of_group, of_set) in [
+        (vec![], vec![1, 2], vec![4, 5]),
+        (vec![2], vec![1], vec![5]),
+        (vec![1, 2], vec![100], vec![5]),
+        (vec![7], vec![1, 2], vec![4, 5]),
+    ] {
+        pipeline.set_ports_down(&down.into_iter().collect());
+        assert_eq!(ports(&mut pipeline, 0x0b00_0001), of_group);
+        assert_eq!(ports(&mut pipeline, 0x0a00_0001), of_set);
+        assert_eq!(
+            pipeline.profile_groups(CHOICE).unwrap(),
+            std::slice::from_ref(&given)
+        );
+    }
+    // What is written while a port is down leaves it out at once.
+    pipeline.set_ports_down(&[1].into());
+    pipeline
+        .profile_group_modify(CHOICE, &group(9, &[(1, 1), (3, 1)], 0))
+        .unwrap();
+    assert_eq!(ports(&mut pipeline, 0x0b00_0001), [3]);
+}
+
+#[test]
 fn an_action_set_belongs_to_its_entry() {
     let mut pipeline = pipeline();
     let action = |port, weight| WeightedAction {

@@ -102,7 +102,9 @@ impl Counters {
         }
     }
 
-    pub(crate) fn link(&self) -> Link {
+    /// State of the interface.
+    #[must_use]
+    pub fn link(&self) -> Link {
         match self.link.load(Ordering::Relaxed) {
             0 => Link::Up,
             1 => Link::Down,

@@ -10,6 +10,11 @@ pub(super) fn apply(update: &Update, node: &mut SwitchNode) -> Result<(), WriteE
             node.replication_mut().set_group(*group, replicas.clone());
             Ok(())
         }
+        Update::MulticastWithBackups { group, receivers } => {
+            node.replication_mut()
+                .set_group_with_backups(*group, receivers.clone());
+            Ok(())
+        }
         Update::CloneSession { session, value } => {
             node.replication_mut().set_session(*session, value.clone());
             Ok(())
@@ -100,7 +105,9 @@ fn apply_to(update: &Update, pipeline: &mut Pipeline) -> Result<(), WriteError> 
             parameters,
         } => pipeline.set_custom_crc(calculation, *parameters),
         Update::ValueSet { name, members } => pipeline.value_set_write(name, members),
-        Update::MulticastGroup { .. } | Update::CloneSession { .. } => Ok(()),
+        Update::MulticastGroup { .. }
+        | Update::MulticastWithBackups { .. }
+        | Update::CloneSession { .. } => Ok(()),
     }
 }
 

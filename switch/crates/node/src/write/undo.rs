@@ -17,10 +17,19 @@ impl<'a> Undo<'a> {
     pub(super) fn of(update: &'a Update, node: &SwitchNode) -> Self {
         match update {
             Update::Insert { table, entry } => Self::Delete { table, entry },
-            Update::MulticastGroup { group, .. } => Self::Changes(vec![Update::MulticastGroup {
-                group: *group,
-                replicas: node.replication().group(*group).map(|group| group.to_vec()),
-            }]),
+            Update::MulticastGroup { group, .. } | Update::MulticastWithBackups { group, .. } => {
+                let replication = node.replication();
+                Self::Changes(vec![match replication.preferences(*group) {
+                    Some(receivers) => Update::MulticastWithBackups {
+                        group: *group,
+                        receivers: receivers.clone(),
+                    },
+                    None => Update::MulticastGroup {
+                        group: *group,
+                        replicas: replication.group(*group).map(|group| group.to_vec()),
+                    },
+                }])
+            }
             Update::CloneSession { session, .. } => Self::Changes(vec![Update::CloneSession {
                 session: *session,
                 value: node.replication().given_session(*session).cloned(),

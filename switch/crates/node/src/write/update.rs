@@ -192,6 +192,13 @@ pub enum Update {
         /// The receivers of copies.
         replicas: Option<Vec<Replica>>,
     },
+    /// Makes or replaces a multicast group whose receivers have backups.
+    MulticastWithBackups {
+        /// The group's number.
+        group: u16,
+        /// The receivers of copies, each with its backups behind it, the preferred one first.
+        receivers: Vec<Vec<Replica>>,
+    },
     /// Makes or replaces a clone session; `None` removes it.
     CloneSession {
         /// The session's number.

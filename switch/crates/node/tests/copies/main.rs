@@ -145,6 +145,48 @@ fn what_a_frame_asks_for_is_what_leaves() {
 }
 
 #[test]
+fn backups_have_the_copies_of_ports_that_are_down() {
+    let mut switch = three_ports(STEERED);
+    let receivers = [&[(1, 10), (2, 11)][..], &[(2, 20), (0, 21), (1, 22)]].map(replicas);
+    switch
+        .replication_mut()
+        .set_group_with_backups(5, receivers.to_vec());
+    let to_group = Steering {
+        ingress: MULTICAST,
+        times: 1,
+        port: 1,
+        group: 5,
+        ..Steering::default()
+    };
+    let mut at = 0;
+    for (down, expected) in [
+        (&[][..], [(1, 10), (2, 20)]),
+        (&[1], [(2, 11), (2, 20)]),
+        (&[2], [(0, 21), (1, 10)]),
+        (&[2, 0], [(1, 10), (1, 22)]),
+        // With nothing left, the first.
+        (&[0, 1, 2], [(1, 10), (2, 20)]),
+        (&[7], [(1, 10), (2, 20)]),
+    ] {
+        for port in 0..8 {
+            switch.set_port_up(port, !down.contains(&port));
+        }
+        at += 1_000_000;
+        let mut sent: Vec<(Port, u16)> = receive(&mut switch, at, to_group)
+            .iter()
+            .map(seen)
+            .map(|seen| (seen.port, seen.egress_rid))
+            .collect();
+        sent.sort_unstable();
+        assert_eq!(sent, expected, "{down:?}");
+    }
+    switch
+        .replication_mut()
+        .set_group(5, Some(replicas(&[(1, 1)])));
+    assert_eq!(switch.replication().preferences(5), None);
+}
+
+#[test]
 fn copies_and_passes_are_counted() {
     let mut switch = three_ports(STEERED);
     switch

@@ -47,10 +47,13 @@ fn multicast(
             store.rest_mut().multicast.remove(&id);
         }));
     }
-    let replicas = replicas(&mut entry.replicas, &what, schema)?;
-    let change = Change::MulticastGroup {
-        group,
-        replicas: Some(replicas),
+    let receivers = receivers(&mut entry.replicas, &what, schema)?;
+    let change = match receivers.iter().all(|replicas| replicas.len() == 1) {
+        true => Change::MulticastGroup {
+            group,
+            replicas: Some(receivers.concat()),
+        },
+        false => Change::MulticastWithBackups { group, receivers },
     };
     Ok(Step::new(vec![change], move |store| {
         store.rest_mut().multicast.insert(id, entry);
@@ -76,7 +79,16 @@ fn clone_session(
             store.rest_mut().clones.remove(&id);
         }));
     }
-    let replicas = replicas(&mut entry.replicas, &what, schema)?;
+    if entry
+        .replicas
+        .iter()
+        .any(|each| !each.backup_replicas.is_empty())
+    {
+        return unimplemented(format!(
+            "{what}: only replicas of multicast groups have backups"
+        ));
+    }
+    let replicas = receivers(&mut entry.replicas, &what, schema)?.concat();
     if entry.class_of_service > HIGHEST_CLASS {
         return invalid(format!(
             "{what}: class_of_service {}; expected 0 to {HIGHEST_CLASS}",
@@ -122,43 +134,34 @@ fn exists(operation: Operation, exists: bool, what: &str) -> Result<()> {
     }
 }
 
-/// The receivers of copies; makes their ports canonical.
-fn replicas(given: &mut [entity::Replica], what: &str, schema: &Schema) -> Result<Vec<Replica>> {
-    let mut replicas: Vec<Replica> = Vec::with_capacity(given.len());
-    for replica in given {
-        if !replica.backup_replicas.is_empty() {
-            return unimplemented(format!("{what}: backup replicas are not supported"));
-        }
-        let port = match &mut replica.port {
+/// The receivers of copies, each with its backups behind it; makes their ports canonical.
+fn receivers(
+    given: &mut [entity::Replica],
+    what: &str,
+    schema: &Schema,
+) -> Result<Vec<Vec<Replica>>> {
+    let mut receivers: Vec<Vec<Replica>> = Vec::with_capacity(given.len());
+    for each in given {
+        let port = match &mut each.port {
             // Messages from before P4Runtime 1.4 omit port 0.
             None => 0,
             Some(ReplicaPort::EgressPort(port)) => *port,
-            Some(ReplicaPort::Port(port)) => {
-                let port = schema.port(port, schema.port_bits(), format_args!("{what}, port"))?;
-                number(&port)
-                    .and_then(|port| u32::try_from(port).ok())
-                    .unwrap_or(u32::MAX)
+            Some(ReplicaPort::Port(port)) => port_of(port, what, schema)?,
+        };
+        let first = replica(port, each.instance, what, schema)?;
+        let mut replicas = vec![first];
+        for backup in &mut each.backup_replicas {
+            let port = port_of(&mut backup.port, what, schema)?;
+            let backup = replica(port, backup.instance, what, schema)?;
+            if backup.port == first.port {
+                return invalid(format!("{what}: port {port} can not be a backup of itself"));
             }
-        };
-        let Some(port) = schema.switch_port(port) else {
-            return invalid(match schema.psa {
-                Some(_) => format!("{what}: port {port} is none of this switch"),
-                None => {
-                    let bits = schema.port_bits();
-                    format!("{what}: port {port} does not fit into {bits} bit")
-                }
-            });
-        };
-        let Ok(instance) = u16::try_from(replica.instance) else {
-            return invalid(format!(
-                "{what}: instance {} does not fit into 16 bit",
-                replica.instance
-            ));
-        };
-        replicas.push(Replica { port, instance });
+            replicas.push(backup);
+        }
+        receivers.push(replicas);
     }
-    let mut sorted: Vec<(u16, u16)> = replicas
-        .iter()
+    let all = receivers.iter().flatten();
+    let mut sorted: Vec<(u16, u16)> = all
         .map(|replica| (replica.port, replica.instance))
         .collect();
     sorted.sort_unstable();
@@ -167,8 +170,32 @@ fn replicas(given: &mut [entity::Replica], what: &str, schema: &Schema) -> Resul
             "{what}: port {} with instance {} is given twice",
             pair[0].0, pair[0].1
         )),
-        None => Ok(replicas),
+        None => Ok(receivers),
     }
+}
+
+fn port_of(given: &mut Vec<u8>, what: &str, schema: &Schema) -> Result<u32> {
+    let port = schema.port(given, schema.port_bits(), format_args!("{what}, port"))?;
+    let port = number(&port).and_then(|port| u32::try_from(port).ok());
+    Ok(port.unwrap_or(u32::MAX))
+}
+
+fn replica(port: u32, instance: u32, what: &str, schema: &Schema) -> Result<Replica> {
+    let Some(port) = schema.switch_port(port) else {
+        return invalid(match schema.psa {
+            Some(_) => format!("{what}: port {port} is none of this switch"),
+            None => {
+                let bits = schema.port_bits();
+                format!("{what}: port {port} does not fit into {bits} bit")
+            }
+        });
+    };
+    let Ok(instance) = u16::try_from(instance) else {
+        return invalid(format!(
+            "{what}: instance {instance} does not fit into 16 bit"
+        ));
+    };
+    Ok(Replica { port, instance })
 }
 
 #[cfg(test)]
@@ -185,7 +212,7 @@ mod tests {
             backup_replicas: Vec::new(),
         };
         let mut given = [replica];
-        replicas(&mut given, "multicast group 1", schema).map(|made| made[0].port)
+        receivers(&mut given, "multicast group 1", schema).map(|made| made[0][0].port)
     }
 
     #[test]

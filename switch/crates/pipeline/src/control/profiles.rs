@@ -1,5 +1,7 @@
 //! Action profiles by name. Each table of a profile has its own copy; all copies change or none.
 
+use std::collections::BTreeSet;
+
 use super::entry::{Group, GroupMember, Param};
 use super::info::ProfileInfo;
 use crate::error::{Code, Result, WriteError};
@@ -133,6 +135,15 @@ impl Pipeline {
         group
             .map(describe_group)
             .ok_or_else(|| no_such(profile, "group", id))
+    }
+
+    /// Has groups leave out the members that watch one of these ports, until told otherwise.
+    pub fn set_ports_down(&mut self, down: &BTreeSet<u16>) {
+        for table in &mut self.state.tables {
+            if let Some(profile) = &mut table.profile {
+                profile.set_down(down);
+            }
+        }
     }
 
     fn first_of(&self, name: &str) -> Result<(&Table, &Profile)> {

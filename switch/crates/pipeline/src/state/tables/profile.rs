@@ -2,7 +2,7 @@
 //! member. Each table has its own copy of a shared profile, because an action has another number in
 //! each table; the control plane changes all copies.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::entry::{SetMember, WeightedMember};
 use crate::bits::Writer;
@@ -37,7 +37,7 @@ pub(crate) struct ProfileGroup {
     id: Option<u32>,
     pub(crate) members: Vec<WeightedMember>,
     pub(crate) max_size: u32,
-    /// Places of the members, each as often as it weighs.
+    /// Places of the members whose watched port isn't down, each as often as it weighs.
     picks: Vec<u32>,
     users: u32,
 }
@@ -51,6 +51,8 @@ pub(crate) struct Profile {
     groups: Places<ProfileGroup>,
     member_ids: BTreeMap<u32, u32>,
     group_ids: BTreeMap<u32, u32>,
+    /// Ports that are down.
+    down: BTreeSet<u16>,
 }
 
 /// The most picks of a group, to bound the memory that weights take.
@@ -117,7 +119,39 @@ impl Profile {
             groups: Places::default(),
             member_ids: BTreeMap::new(),
             group_ids: BTreeMap::new(),
+            down: BTreeSet::new(),
         }
+    }
+
+    /// Leaves out the members of groups that watch one of these ports.
+    pub(crate) fn set_down(&mut self, down: &BTreeSet<u16>) {
+        self.down.clone_from(down);
+        for place in 0..self.groups.items.len() as u32 {
+            let Some(group) = self.groups.get(place) else {
+                continue;
+            };
+            let of_set = group.id.is_none();
+            let members = group.members.iter();
+            let places = members.filter_map(|member| match of_set {
+                true => Some(member.member),
+                false => self.member_place(member.member).ok(),
+            });
+            let places: Vec<u32> = places.collect();
+            let picks = self.picks(&group.members, &places);
+            if let Some(group) = self.groups.get_mut(place) {
+                group.picks = picks;
+            }
+        }
+    }
+
+    fn picks(&self, members: &[WeightedMember], places: &[u32]) -> Vec<u32> {
+        let mut picks = Vec::new();
+        for (member, &place) in members.iter().zip(places) {
+            if !watched(&member.watch).is_some_and(|port| self.down.contains(&port)) {
+                picks.extend(std::iter::repeat_n(place, member.weight as usize));
+            }
+        }
+        picks
     }
 
     pub(crate) fn clear(&mut self) {
@@ -345,9 +379,8 @@ impl Profile {
         max_size: u32,
         places: &[u32],
     ) -> ProfileGroup {
-        let mut picks = Vec::new();
-        for (member, &place) in members.iter().zip(places) {
-            picks.extend(std::iter::repeat_n(place, member.weight as usize));
+        let picks = self.picks(&members, places);
+        for &place in places {
             if let Some(member) = self.members.get_mut(place) {
                 member.users += 1;
             }
@@ -421,6 +454,14 @@ impl Profile {
             }
         }
     }
+}
+
+/// The port that a member watches; none, if it is no port of this switch.
+fn watched(port: &[u8]) -> Option<u16> {
+    let digits = port.iter().skip_while(|digit| **digit == 0);
+    (!port.is_empty())
+        .then(|| digits.fold(0, |number, digit| number << 8 | u64::from(*digit)))
+        .and_then(|number| u16::try_from(number).ok())
 }
 
 fn add(users: u32, more: bool) -> u32 {
