@@ -178,6 +178,14 @@ pub struct Target {
     pub thrift_port: Option<u16>,
     #[arg(
         long,
+        value_name = "ipc://PATH",
+        value_parser = text(),
+        help = "Where to publish what programs learn, in nanomsg's protocol, for clients of Thrift. (default: none; with bmv2's \
+                manners ipc:///tmp/bmv2-ID-notifications.ipc, ID being the device's)"
+    )]
+    pub notifications_addr: Option<String>,
+    #[arg(
+        long,
         value_name = "PATH[:MODE]",
         value_parser = text(),
         value_hint = ValueHint::FilePath,

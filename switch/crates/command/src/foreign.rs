@@ -4,14 +4,10 @@ use crate::arguments::Given;
 use crate::ending::{Ended, input};
 
 /// Accepted, with one notice: the switch works without them.
-pub const WITHOUT_MEANING: [(&str, &str); 8] = [
+pub const WITHOUT_MEANING: [(&str, &str); 7] = [
     (
         "nanolog",
         "there are no nanomsg event logs; --log-console and --log-file log packets",
-    ),
-    (
-        "notifications-addr",
-        "there are no nanomsg notifications; use digests and idle time-outs of P4Runtime",
     ),
     ("debugger", "there is no debugger"),
     ("debugger-addr", "there is no debugger"),

@@ -69,12 +69,14 @@ pub struct Options {
 }
 
 /// Where bmv2's runtime services are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thrift {
     pub address: ThriftAddress,
     pub port: u16,
     /// Whether somebody has asked for them; else the switch does without where the port is taken.
     pub is_asked: bool,
+    /// Where what programs learn is published, if it is.
+    pub notifications: Option<PathBuf>,
 }
 
 /// Reads and checks a command line; `name` is the program's own, without a path.
@@ -115,6 +117,20 @@ pub fn read(given: &Given, name: &str) -> Result<Options, Ended> {
     let (tls, of_tls) = listening::tls(tls)?;
     notices.extend(of_tls);
     let unix = target.grpc_unix_socket;
+    let notifications = target.notifications_addr.as_deref().map(notifications);
+    let mut thrift = thrift(
+        target.thrift_port,
+        manners,
+        tls.is_some(),
+        general.device_id,
+    );
+    match (notifications.transpose()?, &mut thrift) {
+        (Some(path), Some(thrift)) => thrift.notifications = Some(path),
+        (Some(_), None) => {
+            notices.push("--notifications-addr ignored (there is no --thrift-port)".to_owned())
+        }
+        (None, _) => {}
+    }
     let is_served = name != WITHOUT_P4RUNTIME || given.has("grpc-server-addr");
     let address = is_served.then(|| listening::address(target.grpc_server_addr));
     Ok(Options {
@@ -125,7 +141,7 @@ pub fn read(given: &Given, name: &str) -> Result<Options, Ended> {
         cpu_port,
         drop_port,
         address: address.transpose()?,
-        thrift: thrift(target.thrift_port, manners, tls.is_some()),
+        thrift,
         unix: unix.map(|text| listening::unix_socket(&text)).transpose()?,
         tls,
         manners,
@@ -145,19 +161,35 @@ pub fn read(given: &Given, name: &str) -> Result<Options, Ended> {
 }
 
 /// Who wants TLS doesn't want a port without it, unless they ask for that, too.
-fn thrift(asked: Option<u16>, manners: Manners, with_tls: bool) -> Option<Thrift> {
-    let (address, default) = match manners {
+fn thrift(asked: Option<u16>, manners: Manners, with_tls: bool, device_id: u64) -> Option<Thrift> {
+    let (address, default, notifications) = match manners {
         Manners::Bmv2 => (
             ThriftAddress::Everywhere,
             Some(THRIFT_PORT).filter(|_| !with_tls),
+            Some(format!("/tmp/bmv2-{device_id}-notifications.ipc").into()),
         ),
-        Manners::Specification => (ThriftAddress::Loopback, None),
+        Manners::Specification => (ThriftAddress::Loopback, None, None),
     };
     Some(Thrift {
         address,
         port: asked.or(default)?,
         is_asked: asked.is_some(),
+        notifications,
     })
+}
+
+/// Reads `ipc://PATH`.
+fn notifications(address: &str) -> Result<PathBuf, Ended> {
+    match address
+        .strip_prefix("ipc://")
+        .filter(|path| !path.is_empty())
+    {
+        Some(path) => Ok(path.into()),
+        None => {
+            let given = crate::quoted::quoted(address);
+            input(format!("--notifications-addr {given}: expected ipc://PATH"))
+        }
+    }
 }
 
 fn check_words(given: &Given) -> Result<(), Ended> {

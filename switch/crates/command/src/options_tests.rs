@@ -49,6 +49,7 @@ fn asked(port: u16) -> Option<Thrift> {
         address: ThriftAddress::Loopback,
         port,
         is_asked: true,
+        notifications: None,
     })
 }
 
@@ -150,7 +151,10 @@ fn onos() {
             pcap: Some(".".into()),
             cpu_port: Some(255),
             address: Some("0.0.0.0:50001".to_owned()),
-            thrift: asked(40123),
+            thrift: asked(40123).map(|thrift| Thrift {
+                notifications: Some("/tmp/bmv2-leaf1-n.ipc".into()),
+                ..thrift
+            }),
             ..expected
         },
     );
@@ -326,6 +330,7 @@ fn manners_of_bmv2() {
             address: ThriftAddress::Everywhere,
             port: 9090,
             is_asked: false,
+            notifications: Some("/tmp/bmv2-0-notifications.ipc".into()),
         };
         assert_eq!(found.thrift, Some(thrift));
     }

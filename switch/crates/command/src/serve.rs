@@ -41,7 +41,8 @@ pub fn thrift(
         address,
         port,
         is_asked,
-    }) = options.thrift
+        notifications,
+    }) = options.thrift.clone()
     else {
         return Ok(None);
     };
@@ -66,7 +67,7 @@ pub fn thrift(
         device_id: options.device_id,
         started,
     };
-    match ThriftServer::start(switch, address, port) {
+    match ThriftServer::start(switch, address, port, notifications.as_deref()) {
         Ok(server) => Ok(Some(server)),
         Err(error) if is_asked => input(format!("--thrift-port {port}: {}", reason(&error))),
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => {

@@ -126,7 +126,7 @@ fn serve(
             "listening at {address} without TLS: whoever reaches it can program the switch"
         );
     }
-    if let (Some(port), Some(thrift)) = (listening.thrift, options.thrift)
+    if let (Some(port), Some(thrift)) = (listening.thrift, &options.thrift)
         && thrift.address == ThriftAddress::Everywhere
     {
         tracing::warn!(

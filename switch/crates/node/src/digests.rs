@@ -15,6 +15,8 @@ const CAPACITY: usize = 4096;
 struct Queue {
     messages: VecDeque<Digest>,
     listener: Option<Listener>,
+    /// Copies for a follower, if there is one.
+    followed: Option<VecDeque<Digest>>,
 }
 
 /// A bounded queue between the switch's thread and those that serve controllers.
@@ -22,6 +24,7 @@ struct Queue {
 pub struct Digests {
     queue: Mutex<Queue>,
     arrived: Condvar,
+    followed: Condvar,
 }
 
 impl Digests {
@@ -33,6 +36,16 @@ impl Digests {
     #[must_use]
     pub fn push(&self, messages: Vec<Digest>) -> usize {
         let mut queue = self.lock();
+        let alone = queue.listener.is_none();
+        if let Some(followed) = &mut queue.followed {
+            let room = CAPACITY - followed.len().min(CAPACITY);
+            followed.extend(messages.iter().take(room).cloned());
+            self.followed.notify_one();
+            if alone {
+                // Nobody will take them from the other queue.
+                return messages.len().saturating_sub(room);
+            }
+        }
         let first = queue.messages.is_empty();
         let room = CAPACITY - queue.messages.len().min(CAPACITY);
         let refused = messages.len().saturating_sub(room);
@@ -60,6 +73,24 @@ impl Digests {
         queue.messages.drain(..).collect()
     }
 
+    /// Has copies of all messages kept for a follower, who takes them by [`Digests::take_followed`]; or no more.
+    pub fn follow(&self, is_followed: bool) {
+        self.lock().followed = is_followed.then(VecDeque::new);
+        self.followed.notify_all();
+    }
+
+    /// Takes the follower's messages, after waiting up to `timeout` for the first; not at all, if nobody is to follow.
+    #[must_use]
+    pub fn take_followed(&self, timeout: Duration) -> Vec<Digest> {
+        let empty = |queue: &mut Queue| queue.followed.as_ref().is_some_and(VecDeque::is_empty);
+        let waited = self
+            .followed
+            .wait_timeout_while(self.lock(), timeout, empty);
+        let (mut queue, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let followed = queue.followed.as_mut();
+        followed.map_or_else(Vec::new, |followed| followed.drain(..).collect())
+    }
+
     /// Sets the function to call when there is something to take.
     pub fn set_listener(&self, listener: Option<Listener>) {
         self.lock().listener = listener;
@@ -83,5 +114,27 @@ mod tests {
         let taken = queue.take(Duration::ZERO);
         assert!(taken.iter().map(|digest| digest.list).eq(0..4096));
         assert!(queue.take(Duration::ZERO).is_empty());
+    }
+
+    #[test]
+    fn a_follower_gets_copies() {
+        let message = |list| Digest {
+            list,
+            fields: vec![vec![1]],
+        };
+        let queue = Digests::default();
+        queue.follow(true);
+        assert_eq!(queue.push(vec![message(1)]), 0);
+        // Nobody listens, so nobody would take it.
+        assert!(queue.take(Duration::ZERO).is_empty());
+        queue.set_listener(Some(std::sync::Arc::new(|| {})));
+        assert_eq!(queue.push(vec![message(2)]), 0);
+        assert_eq!(queue.take(Duration::ZERO), [message(2)]);
+        assert_eq!(
+            queue.take_followed(Duration::ZERO),
+            [message(1), message(2)]
+        );
+        queue.follow(false);
+        assert!(queue.take_followed(Duration::ZERO).is_empty());
     }
 }

@@ -9,6 +9,7 @@ use phb_pipeline::Pipeline;
 use thrift::protocol::TMessageType;
 
 use crate::artifact::Artifact;
+use crate::learning::Learning;
 use crate::multicast::Multicast;
 use crate::standard::DefaultMembers;
 use crate::wire::{self, Fields, Message, Value};
@@ -65,6 +66,7 @@ pub struct Switch {
 pub struct Kept {
     pub multicast: Multicast,
     pub default_members: DefaultMembers,
+    pub learning: Learning,
     /// A program that waits to be swapped in.
     pub next: Option<Pipeline>,
     artifact: Option<Arc<Artifact>>,
@@ -75,6 +77,8 @@ pub struct Services {
     pub switch: Switch,
     /// Where the server listens.
     pub port: u16,
+    /// Where notifications are; empty without any.
+    pub notifications: String,
     kept: Mutex<Kept>,
 }
 
@@ -83,10 +87,11 @@ pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Services {
-    pub fn new(switch: Switch, port: u16) -> Self {
+    pub fn new(switch: Switch, port: u16, notifications: String) -> Self {
         Self {
             switch,
             port,
+            notifications,
             kept: Mutex::default(),
         }
     }
@@ -155,6 +160,7 @@ impl Services {
         let artifact = Arc::new(Artifact::read(pipeline));
         kept.artifact = Some(Arc::clone(&artifact));
         kept.default_members = DefaultMembers::default();
+        kept.learning = Learning::default();
         Ok(artifact)
     }
 

@@ -12,12 +12,15 @@
 //! here. Only what P4Runtime has no words for is kept here: multicast nodes, LAGs, and the members that are default.
 //!
 //! In reading order: [`limits`], `wire`, `call`, `artifact` (what only the artifact says of a program), `standard`
-//! (tables, action profiles, arrays, value sets, the switch itself), `multicast`, `simple_switch`, `server`.
+//! (tables, action profiles, arrays, value sets, the switch itself), `multicast`, `simple_switch`, `learning` and `notifications` (what
+//! programs learn, to subscribers of nanomsg's protocol), `server`.
 
 mod artifact;
 mod call;
+mod learning;
 pub mod limits;
 mod multicast;
+mod notifications;
 mod server;
 mod simple_switch;
 mod standard;

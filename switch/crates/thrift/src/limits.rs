@@ -20,6 +20,10 @@ pub const ARRIVAL: Duration = Duration::from_secs(60);
 pub const UNREAD: Duration = Duration::from_secs(60);
 /// Entries read at a time: packets wait so long.
 pub const AT_A_TIME: usize = 256;
+/// Subscribers of notifications.
+pub const SUBSCRIBERS: usize = 64;
+/// Learned samples of a list that wait, or that nobody has acknowledged; the oldest are forgotten.
+pub const SAMPLES: usize = 1 << 14;
 /// Multicast nodes.
 pub const NODES: usize = 1 << 16;
 /// Copies that the nodes of one multicast group make.

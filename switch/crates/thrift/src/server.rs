@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -10,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::call::{Services, Switch, lock};
 use crate::limits;
+use crate::notifications::Notifications;
 use crate::wire;
 
 /// How long to wait when the system had no descriptor or thread for a connection.
@@ -29,10 +31,11 @@ pub struct Server {
     shared: Arc<Shared>,
     port: u16,
     thread: Option<JoinHandle<()>>,
+    notifications: Option<Notifications>,
 }
 
 struct Shared {
-    services: Services,
+    services: Arc<Services>,
     connections: Mutex<Vec<Arc<Connection>>>,
     held: AtomicUsize,
     stopping: AtomicBool,
@@ -50,15 +53,23 @@ struct State {
 }
 
 impl Server {
-    /// Starts serving a switch; port 0 takes a free one.
+    /// Starts serving a switch; port 0 takes a free one. Where notifications can't be published at their path, it serves
+    /// without them, and says so.
     ///
     /// # Errors
     /// If it can't listen at the port, or there is no thread to serve with.
-    pub fn start(switch: Switch, address: Address, port: u16) -> io::Result<Self> {
+    pub fn start(
+        switch: Switch,
+        address: Address,
+        port: u16,
+        notifications: Option<&Path>,
+    ) -> io::Result<Self> {
         let listener = listen(address, port)?;
         let port = listener.local_addr()?.port();
+        let published = notifications.map(|path| format!("ipc://{}", path.display()));
+        let services = Arc::new(Services::new(switch, port, published.unwrap_or_default()));
         let shared = Arc::new(Shared {
-            services: Services::new(switch, port),
+            services: Arc::clone(&services),
             connections: Mutex::default(),
             held: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
@@ -67,10 +78,19 @@ impl Server {
         let thread = std::thread::Builder::new()
             .name("thrift".to_owned())
             .spawn(move || accept(&listener, &accepting))?;
+        let started = notifications.map(|path| (path, Notifications::start(path, services)));
+        let notifications = started.and_then(|(path, started)| {
+            let warn = |error: &io::Error| {
+                let path = path.display();
+                tracing::warn!(target: "thrift", "no notifications at {path}: {error}");
+            };
+            started.inspect_err(warn).ok()
+        });
         Ok(Self {
             shared,
             port,
             thread: Some(thread),
+            notifications,
         })
     }
 
@@ -83,6 +103,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
+        self.notifications = None;
         self.shared.stopping.store(true, Ordering::Release);
         // Wakes the thread that waits for connections.
         let woken = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port));

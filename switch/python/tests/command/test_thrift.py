@@ -16,7 +16,7 @@ import grpc
 import pytest
 from finsy.proto import p4r
 
-from ..support import NAMES, PROGRAMS, Client, connect, delete, entity, insert, update
+from ..support import DEVICE, NAMES, PROGRAMS, Client, connect, delete, entity, insert, update
 from ..thrift_client import (
     BOOL,
     LIST,
@@ -304,6 +304,47 @@ def test_custom_crcs(tmp_path: Path) -> None:
             with pytest.raises(RefusedError) as refused:
                 client.table(f"bm_set_crc{width}_custom_parameters", name, {1: 1})
             assert refused.value.code == code
+        client.close()
+
+
+def test_what_is_learned_is_published(tmp_path: Path) -> None:
+    """As nanomsg's PUB does: a greeting of eight bytes, and a length before each message."""
+    frames = [bytes.fromhex(frame) for frame in ("0200000000010085aa", "02000000000280ff", "0200000000010085aa")]
+    header = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+    records = [struct.pack("<IIII", 1, 0, len(frame), len(frame)) + frame for frame in frames]
+    (tmp_path / "x_in.pcap").write_bytes(header + b"".join(records))
+    path = tmp_path / "learned"
+    words = ("-i", "3@x", "--use-files", "3", "--thrift-port", "0", "--notifications-addr", f"ipc://{path}")
+    program = str(Path(__file__).parents[3] / "programs/build/digests.json")
+    with (
+        running(tmp_path, program, *words, "--grpc-server-addr", ANYWHERE),
+        socket.socket(socket.AF_UNIX) as stranger,
+        socket.socket(socket.AF_UNIX) as subscriber,
+    ):
+        stranger.connect(str(path))
+        stranger.sendall(b"GET / HTTP/1.1\r\n")
+        subscriber.connect(str(path))
+        subscriber.sendall(b"\0SP\0\0\x21\0\0")
+        told = []
+        with subscriber.makefile("rb") as stream:
+            assert stream.read(8) == b"\0SP\0\0\x20\0\0"
+            for _ in range(2):
+                kind, length = struct.unpack(">BQ", stream.read(9))
+                assert kind == 1
+                topic, device, _, number, buffer, count = struct.unpack("=4sQIiQI", stream.read(32))
+                told.append((topic, device, number, buffer, count, stream.read(length - 32)))
+        learned = bytes.fromhex("02000000000100030001")
+        # Lists don't wait for each other.
+        assert sorted(told) == [(b"LEA|", DEVICE, 1, 0, 1, b"\x7f"), (b"LEA|", DEVICE, 2, 0, 1, learned)]
+        client = ThriftClient(int(json.loads((tmp_path / "ready.json").read_text())["thrift_port"]))
+        assert client.call("bm_mgmt_get_info")[3] == f"ipc://{path}".encode()
+        client.table("bm_learning_ack", 2, Long(0), [0])
+        client.table("bm_learning_ack_buffer", 1, Long(0))
+        client.table("bm_learning_set_timeout", 2, 100)
+        client.table("bm_learning_set_buffer_size", 2, 5)
+        with pytest.raises(RefusedError) as refused:
+            client.table("bm_learning_ack_buffer", 9, Long(0))
+        assert refused.value.code == 1
         client.close()
 
 

@@ -1,12 +1,13 @@
 //! The switch itself: its program, ports, and state as a whole.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use phb_node::{SwitchNode, Update};
 use phb_pipeline::{CrcParameters, Pipeline};
 
 use crate::artifact::Artifact;
 use crate::call::{Fault, Outcome, Services};
+use crate::learning::Learning;
 use crate::limits;
 use crate::wire::{Fields, Value};
 
@@ -16,7 +17,6 @@ const NO_ONGOING_SWAP: i32 = 3;
 
 /// Codes of InvalidLearnOperation.
 const INVALID_LIST_ID: i32 = 1;
-const LEARN_ERROR: i32 = 3;
 
 /// The code of InvalidDevMgrOperation.
 const DEVICE_ERROR: i32 = 1;
@@ -34,7 +34,7 @@ pub fn call(services: &Services, method: &str, arguments: Fields<'_>) -> Outcome
         "bm_learning_ack"
         | "bm_learning_ack_buffer"
         | "bm_learning_set_timeout"
-        | "bm_learning_set_buffer_size" => learning(services, arguments),
+        | "bm_learning_set_buffer_size" => learning(services, method, arguments),
         "bm_load_new_config" => load(services, arguments.bytes(1)),
         "bm_swap_configs" => swap(services),
         // Ports are those of the command line.
@@ -55,16 +55,40 @@ pub fn call(services: &Services, method: &str, arguments: Fields<'_>) -> Outcome
     }
 }
 
-/// Learned fields go to clients of P4Runtime, as digests.
-fn learning(services: &Services, arguments: Fields<'_>) -> Outcome {
-    services.read(|artifact, _| {
-        let known = artifact.has_learn_list(arguments.int(2));
-        Err(Fault::Code(if known {
-            LEARN_ERROR
-        } else {
-            INVALID_LIST_ID
-        }))
-    })
+fn learning(services: &Services, method: &str, arguments: Fields<'_>) -> Outcome {
+    let list = arguments.int(2);
+    services.read(|artifact, _| match artifact.has_learn_list(list) {
+        true => Ok(()),
+        false => Err(Fault::Code(INVALID_LIST_ID)),
+    })?;
+    let now = Instant::now();
+    let number = |value: i32| u32::try_from(value).unwrap_or_default();
+    let mut kept = services.kept();
+    match method {
+        "bm_learning_ack" => {
+            let samples = arguments.list(4).iter().filter_map(|sample| match sample {
+                Value::I32(sample) => usize::try_from(*sample).ok(),
+                _ => None,
+            });
+            let (id, samples) = (
+                arguments.long(3).cast_unsigned(),
+                samples.collect::<Vec<_>>(),
+            );
+            kept.learning.acknowledge(list, id, &samples, now);
+        }
+        "bm_learning_ack_buffer" => {
+            let id = arguments.long(3).cast_unsigned();
+            kept.learning.acknowledge_all(list, id, now);
+        }
+        "bm_learning_set_timeout" => {
+            let timeout = Duration::from_millis(number(arguments.int(3)).into());
+            kept.learning.set_timeout(list, timeout, now);
+        }
+        _ => kept
+            .learning
+            .set_size(list, number(arguments.int(3)) as usize, now),
+    }
+    Ok(Value::Void)
 }
 
 /// Loads a program, on a thread of its own that gives way to packets.
@@ -133,7 +157,7 @@ fn info(services: &Services) -> Value {
     Value::Struct(vec![
         (1, Value::I64(services.switch.device_id.cast_signed())),
         (2, Value::I32(services.port.into())),
-        (3, "".into()),
+        (3, services.notifications.as_str().into()),
     ])
 }
 
@@ -180,6 +204,7 @@ fn reset(services: &Services) -> Outcome {
     let mut kept = services.kept();
     kept.multicast.clear();
     kept.default_members = super::DefaultMembers::default();
+    kept.learning = Learning::default();
     Ok(Value::Void)
 }
 
