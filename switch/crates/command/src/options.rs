@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use phb_pipeline::Executor;
-use phb_traffic_manager::PortConfig;
+use phb_traffic_manager::{DEFAULT_QUEUE_DEPTH, PortConfig};
 
 use crate::arguments::Given;
 use crate::cli::{self, CommandLine};
@@ -28,7 +28,8 @@ const THRIFT_PORT: u16 = 9090;
 /// Packets in a strict-priority queue under bmv2's manners, unless the command line says otherwise.
 /// simple_switch holds 64, but its egress thread empties queues while the copies of a packet come.
 /// Here all copies come at once, and tests for bmv2 send thousands to one port: 4,000 copies of
-/// one packet are delivered.
+/// one packet are delivered. An interface that holds frames back blocks that thread: there its
+/// limit holds.
 pub const BMV2_QUEUE_DEPTH: usize = 16_384;
 
 /// The command line's meaning, checked as far as possible without opening anything.
@@ -106,6 +107,7 @@ pub fn read(given: &Given, name: &str) -> Result<Options, Ended> {
         queues: target.priority_queues,
         strict_priority: lines.strict_priority,
         queue_depth: (manners == Manners::Bmv2).then_some(BMV2_QUEUE_DEPTH),
+        held_queue_depth: (manners == Manners::Bmv2).then_some(DEFAULT_QUEUE_DEPTH),
         ..PortConfig::default()
     };
     let numbers = interfaces.iter().map(|(port, _)| *port);

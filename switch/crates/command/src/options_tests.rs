@@ -324,6 +324,7 @@ fn manners_of_bmv2() {
         let found = read_as(name, line).expect("it is right");
         assert_eq!(found.manners, Manners::Bmv2);
         assert_eq!(found.ports[&1].queue_depth, queue_depth);
+        assert_eq!(found.ports[&1].held_queue_depth, Some(64));
         // On purpose, see docs/inside/switch.md.
         assert_eq!(found.address.as_deref(), Some("127.0.0.1:9559"));
         let thrift = Thrift {
@@ -351,8 +352,12 @@ fn manners_of_bmv2() {
     assert_eq!(found, read_line("--no-p4 -i 1@a"));
     let found = read_line("--no-p4 --like bmv2 -i 1@a -i 2@b --queue-depth 2=7 --cpu-port 9");
     let found = found.expect("it is right");
-    let depths: Vec<_> = found.ports.values().map(|port| port.queue_depth).collect();
-    assert_eq!(depths, [queue_depth, Some(7), queue_depth]);
+    let depths = found.ports.values();
+    let depths: Vec<_> = depths
+        .map(|port| (port.queue_depth, port.held_queue_depth))
+        .collect();
+    let unsaid = (queue_depth, Some(64));
+    assert_eq!(depths, [unsaid, (Some(7), None), unsaid]);
 }
 
 #[test]

@@ -214,6 +214,7 @@ fn set_buffer(config: &mut PortConfig, text: &str, option: &str) -> Result<(), E
 
 fn set_queue_depth(config: &mut PortConfig, text: &str, option: &str) -> Result<(), Ended> {
     config.queue_depth = Some(count_of(text, option, "packets", 1)?);
+    config.held_queue_depth = None;
     Ok(())
 }
 

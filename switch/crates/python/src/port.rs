@@ -151,6 +151,7 @@ impl From<&PortConfig> for phb_traffic_manager::PortConfig {
             queue_depth: config.queue_depth,
             queue_rate_pps: config.queue_rate_pps,
             shaper: config.shaper.as_ref().map(Into::into),
+            ..Self::default()
         }
     }
 }

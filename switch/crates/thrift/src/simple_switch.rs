@@ -131,6 +131,7 @@ fn get(services: &Services, session: i32) -> Result<(Option<u16>, Option<u16>), 
 
 fn depth(config: &mut PortConfig, value: i64) {
     config.queue_depth = usize::try_from(value).ok();
+    config.held_queue_depth = None;
 }
 
 /// 0 is unlimited, as in bmv2.

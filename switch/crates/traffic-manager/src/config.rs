@@ -27,6 +27,8 @@ pub struct PortConfig {
     pub strict_priority: bool,
     /// Packets that may wait in each queue; [`DEFAULT_QUEUE_DEPTH`] unless given.
     pub queue_depth: Option<usize>,
+    /// Packets that may wait in each queue at an outlet that closes; as many as otherwise unless given.
+    pub held_queue_depth: Option<usize>,
     /// Maximum rate of each queue, in packets per second; `None` and 0 are unlimited.
     pub queue_rate_pps: Option<u64>,
     /// A limit on the rate besides the line's.
@@ -44,6 +46,7 @@ impl Default for PortConfig {
             queues: 1,
             strict_priority: false,
             queue_depth: None,
+            held_queue_depth: None,
             queue_rate_pps: None,
             shaper: None,
         }

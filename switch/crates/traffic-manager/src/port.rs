@@ -89,6 +89,8 @@ pub struct PortQueue<T, F> {
     open: bool,
     /// A frame on an idle line leaves at once.
     at_once: bool,
+    /// Packets that may wait in a strict-priority queue.
+    queue_depth: usize,
 }
 
 impl<T, F> PortQueue<T, F> {
@@ -112,6 +114,7 @@ impl<T, F> PortQueue<T, F> {
             outlet: Outlet::Always,
             open: false,
             at_once: false,
+            queue_depth: 0,
         };
         port.set_outlet(Outlet::Always);
         port
@@ -122,6 +125,12 @@ impl<T, F> PortQueue<T, F> {
         self.outlet = outlet;
         self.open = self.config.buffer_packets > 0 && outlet != Outlet::Closed;
         self.at_once = !self.config.takes_time() && outlet == Outlet::Always;
+        let held = self
+            .config
+            .held_queue_depth
+            .filter(|_| outlet != Outlet::Always);
+        let depth = held.or(self.config.queue_depth);
+        self.queue_depth = depth.unwrap_or(DEFAULT_QUEUE_DEPTH);
     }
 
     /// The configuration.
@@ -205,7 +214,7 @@ impl<T, F> PortQueue<T, F> {
             return Err((Refusal::Priority, item));
         }
         let depth_at_enqueue = self.strict.depth(priority);
-        if depth_at_enqueue >= self.config.queue_depth.unwrap_or(DEFAULT_QUEUE_DEPTH) {
+        if depth_at_enqueue >= self.queue_depth {
             return Err((Refusal::Queue, item));
         }
         if self.depth() >= self.config.buffer_packets {

@@ -77,6 +77,7 @@ fn port_config(
     present.rate_bps = rates.into_iter().flatten().min();
     present.buffer_packets = DEFAULT_BUFFER_PACKETS;
     present.queue_depth = started.queue_depth;
+    present.held_queue_depth = started.held_queue_depth;
     present.shaper = None;
     if let Some(scheduler) = scheduler(settings, &binding_path(name))? {
         present.shaper = shaper(settings, &scheduler, present.overhead_bytes)?;
@@ -85,6 +86,7 @@ fn port_config(
         if let Some(depth) = depth.and_then(|depth| usize::try_from(depth).ok()) {
             present.buffer_packets = depth;
             present.queue_depth = Some(depth);
+            present.held_queue_depth = None;
         }
     }
     Ok(present)

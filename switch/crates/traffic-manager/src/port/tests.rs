@@ -566,6 +566,25 @@ fn a_closed_outlet_holds_the_frame_on_the_line_and_those_in_the_ring() {
 }
 
 #[test]
+fn queues_at_an_outlet_that_closes_may_have_a_limit_of_their_own() {
+    let mut port: PortQueue<u32, u32> = PortQueue::new(PortConfig {
+        queue_depth: Some(4),
+        held_queue_depth: Some(2),
+        ..PortConfig::default()
+    });
+    for (outlet, most) in [
+        (Outlet::Closed, 2),
+        (Outlet::Open, 2),
+        (Outlet::Always, 4),
+        (Outlet::Closed, 4),
+    ] {
+        port.set_outlet(outlet);
+        while port.enqueue_strict(0, 0, 1).is_ok() {}
+        assert_eq!(port.depth(), most, "{outlet:?}");
+    }
+}
+
+#[test]
 fn an_outlet_stays_as_it_is_when_the_configuration_changes() {
     let mut port = held(Outlet::Closed, 0);
     port.set_config(PortConfig::default());
