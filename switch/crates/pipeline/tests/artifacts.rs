@@ -116,7 +116,7 @@ fn arrays_are_bounded_by_the_memory_they_take() {
     for (array, largest) in [
         ("counter_arrays", 16_700_000),
         ("register_arrays", 33_500_000),
-        ("meter_arrays", 2_500_000),
+        ("meter_arrays", 1_800_000),
     ] {
         let sized = |size: Value| {
             let mut artifact = artifact("state");

@@ -259,7 +259,7 @@ fn what_psa_has_and_an_artifact_lacks_is_named_with_its_place() {
         (
             "/extern_instances/0/attribute_values/0/value",
             |artifact| artifact["extern_instances"] = json!([hash("x", "md5")]),
-            "hash algorithm \"md5\" is not supported; expected csum16, identity, xor16, xor32, random or a CRC",
+            "hash algorithm \"md5\" is not supported; expected csum16, identity, xor16, xor32, xxh64, random or a CRC",
         ),
     ];
     for (place, change, message) in rows {
