@@ -83,6 +83,9 @@ def compile_program(source: Path, artifact: Path, p4info: Path | None = None, ar
         command = [compiler, source.name, "-o", f"{scratch}/artifact.json", *arguments]
         if "--std" not in arguments:
             command += ["--std", "p4-16"]
+        if compiler == PSA_COMPILER:
+            # Else the p4info has no externs.
+            command += ["--arch", "psa"]
         if p4info is not None:
             command += ["--p4runtime-files", f"{scratch}/{_P4INFO_BY_COMPILER}"]
         if include is not None:
