@@ -109,17 +109,7 @@ impl<'a> Primitive<'a, '_, '_, '_> {
     fn get_hash_mod(&mut self) -> Result<Next, LoadError> {
         let (base, modulus) = (self.low_word(2)?, self.low_word(4)?);
         let calculation = self.calculation(3)?;
-        let target = self.argument(1)?;
-        self.context
-            .assign_result(&target, 64, self.out, |to, out| {
-                out.external(ExternOperation::Hash {
-                    to,
-                    base,
-                    calculation,
-                    modulus,
-                });
-            })?;
-        Ok(None)
+        self.assign_hash(1, base, calculation, modulus)
     }
 
     /// The colours of PSA are numbered from red on, green, yellow; those of meters from green on.

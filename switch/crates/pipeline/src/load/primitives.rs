@@ -289,7 +289,18 @@ impl<'a> Primitive<'a, '_, '_, '_> {
             .calculation(&self.named(2, "calculation")?)?;
         // A modulus of more than 64 bits is taken modulo 2^64, as bmv2 does.
         let modulus = self.low_word(3)?;
-        let target = self.argument(0)?;
+        self.assign_hash(0, base, calculation, modulus)
+    }
+
+    /// Assigns a hash in the range from `base` on to the argument with this number.
+    pub(super) fn assign_hash(
+        &mut self,
+        target: usize,
+        base: Place,
+        calculation: u32,
+        modulus: Place,
+    ) -> Result<Next, LoadError> {
+        let target = self.argument(target)?;
         self.context
             .assign_result(&target, 64, self.out, |to, out| {
                 out.external(ExternOperation::Hash {
