@@ -11,7 +11,7 @@ from finsy.proto import p4i, p4r
 from google.protobuf import text_format
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("p4src/build", "switch/programs/build")
+FOLDERS = ("p4src/build", "switch/programs/build", "switch/programs/psa/build")
 READ, WRITE = 0, 1
 
 

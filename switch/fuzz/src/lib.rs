@@ -33,6 +33,7 @@ pub fn artifacts() -> &'static [(String, String)] {
         let folders = [
             "p4src/build",
             "switch/programs/build",
+            "switch/programs/psa/build",
             "switch/python/tests/programs",
         ];
         let mut files: Vec<PathBuf> = folders
@@ -67,10 +68,14 @@ pub fn programs() -> Vec<(Vec<u8>, String)> {
     let read = |info: PathBuf| {
         let name = info.with_extension("json");
         let name = name.file_name().expect("a file has a name");
-        let json = ["p4src/build", "switch/programs/build"]
-            .iter()
-            .find_map(|folder| std::fs::read_to_string(root.join(folder).join(name)).ok())
-            .expect("every p4info has an artifact");
+        let json = [
+            "p4src/build",
+            "switch/programs/build",
+            "switch/programs/psa/build",
+        ]
+        .iter()
+        .find_map(|folder| std::fs::read_to_string(root.join(folder).join(name)).ok())
+        .expect("every p4info has an artifact");
         (
             std::fs::read(info).expect("a file just listed is readable"),
             json,

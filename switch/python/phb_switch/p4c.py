@@ -74,8 +74,7 @@ def compile_program(source: Path, artifact: Path, p4info: Path | None = None, ar
         CompileError: p4c is not on the PATH, or refuses the program.
     """
     compiler = PSA_COMPILER if "p4-14" not in arguments and compiler_of(source) == PSA_COMPILER else COMPILER
-    version = compiler_version(compiler)
-    if version is None:
+    if shutil.which(compiler) is None:
         raise CompileError(f"{source}: {compiler} is not on the PATH")
     include = include_directory()
     with tempfile.TemporaryDirectory() as scratch:
@@ -96,7 +95,8 @@ def compile_program(source: Path, artifact: Path, p4info: Path | None = None, ar
         artifact.write_text(compact(Path(scratch, "artifact.json").read_text()))
         if p4info is not None:
             shutil.move(f"{scratch}/{_P4INFO_BY_COMPILER}", p4info)
-    return version
+    # p4c-bm2-psa has no version of its own: it says 0.0.1 in every p4c.
+    return compiler_version() or compiler_version(compiler) or "unknown"
 
 
 def compact(artifact: str) -> str:

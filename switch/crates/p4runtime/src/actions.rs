@@ -29,7 +29,7 @@ pub(crate) fn of_entry(
         in_entry(action, scope, table)?;
         return call(given, action).map(Choice::Direct);
     };
-    let profile = schema.profile(profile)?;
+    let profile = schema.profile_in_use(profile)?;
     let styles = store
         .rest
         .styles

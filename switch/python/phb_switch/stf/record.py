@@ -37,6 +37,15 @@ _EXTERNS = (
     "Has an extern that the test brings along as a C++ module for bmv2 (compiled with `--emit-externs`). An artifact "
     "with externs that v1model doesn't have is refused; bmv2 takes it, but without the module it doesn't run it."
 )
+_ACTION = (
+    "p4c's p4info has an action that its artifact, which lost it as useless, has not. bmv2 ends the request with an "
+    "exception."
+)
+_ONE_HEADER = (
+    "The program has one header instead of a struct of headers: p4c's artifact extracts it without declaring it, and "
+    "keeps its fields with the metadata. bmv2's psa_switch refuses it, too."
+)
+_VARIABLE = "p4c's artifact copies a header into a variable that it doesn't declare. bmv2's psa_switch refuses it, too."
 # Reasons for programs of p4c that fail or aren't loaded.
 REASONS = {
     "extern-funcs-bmv2": _EXTERNS,
@@ -48,6 +57,11 @@ REASONS = {
     "operations, for which the switch would need more instructions than it lets a program have.",
     "counter3": "Expects bytes with the Ethernet frame check sequence, which neither bmv2 nor we see; p4c's runner for "
     "bmv2 ignores `check_counter`.",
+    **dict.fromkeys(("acl1", "issue846", "sai_p4", "test_config_23"), _ACTION),
+    **dict.fromkeys(("psa-example-logical-operations", "psa-example-switch-with-constant-expr"), _ONE_HEADER),
+    **dict.fromkeys(("psa-hash-08", "psa-hash-09", "psa-hash-10"), _VARIABLE),
+    "psa-meter1": "Assigns a colour to a parameter of the action, where nothing reads it: only fields can be assigned "
+    "to. bmv2's psa_switch loads it.",
 }
 _NO_REASON = "**not explained**"
 _ARGUMENTS = {name: ["--emit-externs"] for name, reason in REASONS.items() if reason is _EXTERNS}
@@ -191,16 +205,21 @@ def _sets(testdata: Path) -> list[_Set]:
 
 
 def own_programs(directory: ProgramDirectory) -> str:
-    """The table of our own programs: name, and the comment at its head."""
+    """The table of our own programs, those for PSA below it included: name, and the comment at its head."""
     lines = ["| program | what it shows |", "|---|---|"]
-    for program in directory.programs():
+    sources = [each.path / f"{name}.p4" for each in (directory, _psa_of(directory)) for name in each.programs()]
+    for source in sources:
         comment = []
-        for line in (directory.path / f"{program}.p4").read_text(encoding="utf-8").splitlines():
+        for line in source.read_text(encoding="utf-8").splitlines():
             if not line.startswith("//"):
                 break
             comment.append(line.removeprefix("//").strip())
-        lines.append(f"| `{program}` | {re.sub('([|<>])', _escaped, ' '.join(comment))} |")
+        lines.append(f"| `{source.stem}` | {re.sub('([|<>])', _escaped, ' '.join(comment))} |")
     return "\n".join(lines)
+
+
+def _psa_of(directory: ProgramDirectory) -> ProgramDirectory:
+    return ProgramDirectory(directory.path / "psa")
 
 
 def _escaped(match: re.Match[str]) -> str:
@@ -277,9 +296,9 @@ not loaded. Files that count on bmv2's own command line, on what it never had, o
 
 ## Our own programs
 
-In `switch/programs`, each with its packets; artifacts are committed, so that they run without p4c. Where
-`simple_switch_grpc` is installed, the tests send the same packets through bmv2 and expect the same
-(`switch/python/tests/stf/test_programs.py` names each line where bmv2 differs, and why).
+In `switch/programs` (those for PSA in `switch/programs/psa`), each with its packets; artifacts are committed, so that
+they run without p4c. Where `simple_switch_grpc` is installed, the tests send the packets of those for v1model through
+bmv2, too, and expect the same (`switch/python/tests/stf/test_programs.py` names each line where bmv2 differs, and why).
 
 {own}
 """

@@ -20,6 +20,9 @@ from phb_switch.stf.statements import Command
 
 DIRECTORY = ProgramDirectory(Path(__file__).parents[3] / "programs")
 FILES = sorted(DIRECTORY.path.glob("*.stf"))
+# bmv2's switch for PSA has no P4Runtime.
+PSA = ProgramDirectory(DIRECTORY.path / "psa")
+ALL = [*FILES, *sorted(PSA.path.glob("*.stf"))]
 
 # Lines of files where bmv2 does otherwise, and why ours is meant.
 BMV2_DIFFERS = {
@@ -37,25 +40,29 @@ def told(failures) -> str:
     )
 
 
-@pytest.mark.parametrize("stf", FILES, ids=lambda path: path.stem)
+def directory_of(stf):
+    return PSA if stf.parent == PSA.path else DIRECTORY
+
+
+@pytest.mark.parametrize("stf", ALL, ids=lambda path: path.stem)
 def test_a_program_does_what_its_file_says(stf):
-    result = run_pair(Pair(DIRECTORY.artifact(stf.stem), stf))
+    result = run_pair(Pair(directory_of(stf).artifact(stf.stem), stf))
     assert result.status is Status.PASSED, result.reason or told(result.failures)
     assert result.packets
     assert result.elsewhere == {}
 
 
 def test_every_program_has_a_file():
-    assert {path.stem for path in FILES} == set(DIRECTORY.programs())
+    assert [path.stem for path in ALL] == [*DIRECTORY.programs(), *PSA.programs()]
 
 
-def info(program):
-    return text_format.Parse(DIRECTORY.p4info(program).read_text(), p4i.P4Info())
+def info(stf):
+    return text_format.Parse(directory_of(stf).p4info(stf.stem).read_text(), p4i.P4Info())
 
 
-@pytest.mark.parametrize("stf", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("stf", ALL, ids=lambda path: path.stem)
 def test_over_p4runtime_it_does_the_same(stf):
-    outcome = p4runtime.run(DIRECTORY.artifact(stf.stem).read_text(), info(stf.stem), parse(stf))
+    outcome = p4runtime.run(directory_of(stf).artifact(stf.stem).read_text(), info(stf), parse(stf))
     assert not outcome.failures, told(outcome.failures)
     assert outcome.packets
 
@@ -71,7 +78,7 @@ def on_bmv2():
         for stf in FILES:
             if stf.stem not in failing:
                 artifact = DIRECTORY.artifact(stf.stem).read_text()
-                started[stf] = pool.submit(bmv2.run, artifact, info(stf.stem), parse(stf))
+                started[stf] = pool.submit(bmv2.run, artifact, info(stf), parse(stf))
     return started, failing
 
 

@@ -12,7 +12,7 @@ use crate::message::entity::{
     DirectCounterEntry, DirectMeterEntry, Entity, IdleTimeout, Kind, TableAction, TableActionKind,
     TableEntry,
 };
-use crate::schema::{Naming, Schema, Table};
+use crate::schema::{DIRECT_COUNTER, DIRECT_METER, Naming, Schema, Table};
 use crate::status::{Code, Refusal, Result, invalid, unimplemented};
 use crate::store::{self, Store};
 use crate::write::config;
@@ -332,7 +332,14 @@ pub(super) fn direct_counters(
 ) -> Result<Vec<Source>> {
     let wanted = wanted.table_entry.unwrap_or_default();
     let has = |table: &Table| table.direct_counter;
-    resources(schema, store, wanted, "counter", has, Answer::DirectCounter)
+    resources(
+        schema,
+        store,
+        wanted,
+        DIRECT_COUNTER,
+        has,
+        Answer::DirectCounter,
+    )
 }
 
 pub(super) fn direct_meters(
@@ -343,7 +350,7 @@ pub(super) fn direct_meters(
     let answer = Answer::DirectMeter(wanted.counter_data.is_some());
     let wanted = wanted.table_entry.unwrap_or_default();
     let has = |table: &Table| table.direct_meter.is_some();
-    resources(schema, store, wanted, "meter", has, answer)
+    resources(schema, store, wanted, DIRECT_METER, has, answer)
 }
 
 /// The direct resources of one entry, one table or all tables.
@@ -360,12 +367,12 @@ fn resources(
     } else {
         let table = schema.table(wanted.table_id)?;
         if !has(table) {
-            return invalid(format!("table {} has no direct {what}", table.name));
+            return table.lacks(what);
         }
         vec![table]
     };
     if wanted.is_default_action {
-        return unimplemented(format!("a default entry has no {what} of its own"));
+        return unimplemented(format!("the default entry has no {what} of its own"));
     }
     let mut sources = Vec::new();
     for table in tables {

@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use phb_pipeline::{DigestList, MatchKind, Pipeline, TableInfo};
+use phb_pipeline::{DigestList, KeyInfo, MatchKind, Pipeline, TableInfo};
 
-use super::{Digest, Field, Form, KeyField, Schema, Table};
+use super::{
+    ACTION_PROFILE, DIRECT_COUNTER, DIRECT_METER, Digest, Field, Form, IDLE_TIMEOUT, KeyField,
+    Schema, Table,
+};
 use crate::status::{Result, invalid};
 
 impl Schema {
@@ -21,7 +24,12 @@ impl Schema {
                 return disagree(&format!("table {} is not in the artifact", table.name));
             };
             bind_keys(table, native)?;
-            bind_properties(table, native)?;
+            bind_properties(table, native, program.is_psa())?;
+            if table.left_out.contains(&ACTION_PROFILE)
+                && let Some(profile) = table.profile.and_then(|id| self.profiles.get_mut(&id))
+            {
+                profile.absent = true;
+            }
             for (id, _) in &table.actions {
                 let Some(action) = self.actions.get_mut(id) else {
                     continue; // reading the p4info has made sure that there is one
@@ -155,7 +163,8 @@ fn bind_keys(table: &mut Table, native: &TableInfo) -> Result<()> {
     for field in &mut table.fields {
         let key = native.keys.iter().find(|key| key.name == field.native);
         same &= key.is_some_and(|key| {
-            fits(&mut field.bits, key.bits, &field.form) && same_kind(field.kind, key.kind)
+            same_kind(field.kind, key.kind)
+                && (fits(&mut field.bits, key.bits, &field.form) || is_part(field, key))
         });
     }
     if same {
@@ -175,34 +184,41 @@ fn bind_keys(table: &mut Table, native: &TableInfo) -> Result<()> {
     ))
 }
 
-/// Checks the p4info's properties of a table other than keys and actions.
-fn bind_properties(table: &Table, native: &TableInfo) -> Result<()> {
+/// Checks the p4info's properties of a table other than keys and actions. p4c-bm2-psa leaves out of the
+/// artifact what a table has only by PSA's own names (`psa_direct_counter` and so on).
+fn bind_properties(table: &mut Table, native: &TableInfo, psa: bool) -> Result<()> {
     let promises = [
         (
-            "a direct counter",
+            DIRECT_COUNTER,
             table.direct_counter,
             native.direct_counter.is_some(),
         ),
         (
-            "a direct meter",
+            DIRECT_METER,
             table.direct_meter.is_some(),
             native.direct_meter.is_some(),
         ),
         (
-            "an action profile",
+            ACTION_PROFILE,
             table.profile.is_some(),
             native.action_profile.is_some(),
         ),
-        ("idle timeouts", table.idle_timeout, native.idle_timeouts),
+        (IDLE_TIMEOUT, table.idle_timeout, native.idle_timeouts),
     ];
     for (what, ours, theirs) in promises {
         if ours && !theirs {
-            return disagree(&format!(
-                "table {} has {what} in the p4info, none in the artifact",
-                table.name
-            ));
+            if !psa {
+                return disagree(&format!(
+                    "the {what} of table {} is in the p4info, but not in the artifact",
+                    table.name
+                ));
+            }
+            table.left_out.push(what);
         }
     }
+    table.direct_counter &= native.direct_counter.is_some();
+    table.direct_meter = table.direct_meter.filter(|_| native.direct_meter.is_some());
+    table.idle_timeout &= native.idle_timeouts;
     Ok(())
 }
 
@@ -212,6 +228,11 @@ fn listed(words: &[String]) -> String {
     } else {
         words.join(", ")
     }
+}
+
+/// Whether a key is the low bits of a field, which p4c makes a mask of the field.
+fn is_part(field: &KeyField, key: &KeyInfo) -> bool {
+    field.bits == key.compared && matches!(field.kind, MatchKind::Exact | MatchKind::Ternary)
 }
 
 /// Whether a width is the program's; a type in another form takes it.

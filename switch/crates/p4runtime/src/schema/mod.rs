@@ -17,7 +17,7 @@ use std::sync::Arc;
 use phb_pipeline::{MatchKind, PsaPorts};
 
 use crate::message::entity::TableAction;
-use crate::status::{Refusal, Result, invalid};
+use crate::status::{Refusal, Result, invalid, unimplemented};
 pub(crate) use form::Form;
 pub(crate) use names::{Names, Naming, PortNames};
 pub(crate) use types::DataShape;
@@ -77,6 +77,21 @@ pub(crate) struct Table {
     pub initial_default: Option<TableAction>,
     /// p4c removed the table, which did nothing; only clients know it.
     pub absent: bool,
+    /// What the p4info says that the table has, and p4c left out of the artifact.
+    pub left_out: Vec<&'static str>,
+}
+
+impl Table {
+    /// Refuses what the table doesn't have, a "direct counter" for example.
+    pub fn lacks<T>(&self, what: &str) -> Result<T> {
+        let name = &self.name;
+        if self.left_out.contains(&what) {
+            return unimplemented(format!(
+                "table {name}: its {what} is in the p4info, but not in the artifact"
+            ));
+        }
+        invalid(format!("table {name} has no {what}"))
+    }
 }
 
 /// MeterSpec.Type.
@@ -89,6 +104,12 @@ pub(crate) enum MeterKind {
     /// One rate, two colours.
     TwoColors,
 }
+
+/// What a table may have, in the words of refusals.
+pub(crate) const DIRECT_COUNTER: &str = "direct counter";
+pub(crate) const DIRECT_METER: &str = "direct meter";
+pub(crate) const ACTION_PROFILE: &str = "action profile";
+pub(crate) const IDLE_TIMEOUT: &str = "idle timeout";
 
 /// An indexed counter.
 #[derive(Clone, Debug)]
@@ -122,6 +143,8 @@ pub(crate) struct Profile {
     /// A group's size is the number of its members, whose weights have this limit (0: none); else the sum of weights.
     pub max_member_weight: Option<i32>,
     pub weights_disallowed: bool,
+    /// p4c left it out of the artifact; only clients know it.
+    pub absent: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -205,6 +228,18 @@ impl Schema {
 
     pub fn profile(&self, id: u32) -> Result<&Profile> {
         find(&self.profiles, id, "action profile")
+    }
+
+    /// The action profile to write to.
+    pub fn profile_in_use(&self, id: u32) -> Result<&Profile> {
+        let profile = self.profile(id)?;
+        if profile.absent {
+            return unimplemented(format!(
+                "action profile {} is in the p4info, but not in the artifact",
+                profile.name
+            ));
+        }
+        Ok(profile)
     }
 
     /// The table's action with this id, and its scope.

@@ -164,6 +164,7 @@ fn profile_of(id: u32, name: String, profile: &p4info::ActionProfile) -> Profile
             .sum_of_members
             .map(|semantics| semantics.max_member_weight),
         weights_disallowed: profile.weights_disallowed,
+        absent: false,
     }
 }
 
@@ -230,6 +231,7 @@ fn table_of(
                 kind: Some(TableActionKind::Action(call.clone())),
             }),
         absent: false,
+        left_out: Vec::new(),
         name,
     })
 }

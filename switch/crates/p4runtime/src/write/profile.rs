@@ -16,7 +16,7 @@ pub(super) fn member(
     schema: &Schema,
     store: &Store,
 ) -> Result<Step> {
-    let profile = schema.profile(entry.action_profile_id)?;
+    let profile = schema.profile_in_use(entry.action_profile_id)?;
     let key = (profile.id, entry.member_id);
     if entry.member_id == 0 {
         return invalid(format!(
@@ -72,7 +72,7 @@ pub(super) fn group(
     schema: &Schema,
     store: &Store,
 ) -> Result<Step> {
-    let profile = schema.profile(entry.action_profile_id)?;
+    let profile = schema.profile_in_use(entry.action_profile_id)?;
     let key = (profile.id, entry.group_id);
     let name = profile.name.clone();
     if !profile.with_selector {

@@ -8,7 +8,7 @@ use super::{Operation, Step};
 use crate::actions::{self, Choice};
 use crate::keys::{Matches, identity, key};
 use crate::message::entity::{DirectCounterEntry, DirectMeterEntry, TableActionKind, TableEntry};
-use crate::schema::{Naming, Schema, Table};
+use crate::schema::{DIRECT_COUNTER, DIRECT_METER, IDLE_TIMEOUT, Naming, Schema, Table};
 use crate::status::{Code, Refusal, Result, invalid, unimplemented};
 use crate::store::Store;
 
@@ -186,18 +186,21 @@ fn check_resources(entry: &TableEntry, table: &Table) -> Result<()> {
         ));
     }
     if entry.idle_timeout_ns != 0 && !table.idle_timeout {
-        return invalid(format!("table {name} does not support idle timeout"));
+        return match table.left_out.contains(&IDLE_TIMEOUT) {
+            true => table.lacks(IDLE_TIMEOUT),
+            false => invalid(format!("table {name} does not support idle timeout")),
+        };
     }
     if entry.idle_timeout_ns < 0 {
         return invalid(format!("table {name}: idle_timeout_ns can not be negative"));
     }
     if entry.counter_data.is_some() && !table.direct_counter {
-        return invalid(format!("table {name} has no direct counter"));
+        return table.lacks(DIRECT_COUNTER);
     }
     if (entry.meter_config.is_some() || entry.meter_counter_data.is_some())
         && table.direct_meter.is_none()
     {
-        return invalid(format!("table {name} has no direct meter"));
+        return table.lacks(DIRECT_METER);
     }
     Ok(())
 }
@@ -284,7 +287,7 @@ pub(super) fn direct_counter(entry: DirectCounterEntry, schema: &Schema) -> Resu
     let table = schema.table(of.table_id)?;
     let name = &table.name;
     if !table.direct_counter {
-        return invalid(format!("table {name} has no direct counter"));
+        return table.lacks(DIRECT_COUNTER);
     }
     if of.is_default_action {
         return unimplemented(format!(
@@ -310,7 +313,7 @@ pub(super) fn direct_meter(entry: DirectMeterEntry, schema: &Schema) -> Result<S
     let table = schema.table(of.table_id)?;
     let name = &table.name;
     let Some(kind) = table.direct_meter else {
-        return invalid(format!("table {name} has no direct meter"));
+        return table.lacks(DIRECT_METER);
     };
     if of.is_default_action {
         return unimplemented(format!(

@@ -38,6 +38,8 @@ pub struct KeyInfo {
     pub kind: MatchKind,
     /// Width.
     pub bits: u32,
+    /// Width of what is compared: less than `bits` where the program matches the low bits of a field.
+    pub compared: u32,
 }
 
 /// An action of a table.

@@ -22,6 +22,7 @@ impl Pipeline {
                     name: key.name.clone(),
                     kind: key.kind,
                     bits: key.bits,
+                    compared: key.compared(),
                 })
                 .collect(),
             actions: table

@@ -60,6 +60,7 @@ impl Headers {
         for item in root.list("header_stacks")? {
             headers.place_stack(&item, &declared, &type_numbers, program)?;
         }
+        headers.place_undeclared_stacks(&items, &declared, &type_numbers, program)?;
         headers.place_union_stacks(root, &declared, &type_numbers, program)?;
         for item in &items {
             if !headers.instances.contains_key(item.get("name")?.text()?) {
@@ -97,6 +98,40 @@ impl Headers {
         let stack = self.place_elements(&ids, item, next, declared, type_numbers, program)?;
         self.stacks
             .insert(item.get("name")?.text()?.to_owned(), stack);
+        Ok(())
+    }
+
+    /// p4c-bm2-psa declares no stacks, but only their elements, `NAME[0]` and so on.
+    fn place_undeclared_stacks(
+        &mut self,
+        items: &[Json<'_>],
+        declared: &HashMap<u32, Json<'_>>,
+        type_numbers: &HashMap<&str, u32>,
+        program: &mut Program,
+    ) -> Result<(), LoadError> {
+        let mut ids_by_name = HashMap::new();
+        for item in items {
+            let name = item.get("name")?.text()?;
+            if !self.instances.contains_key(name) {
+                ids_by_name.insert(name.to_owned(), item.get("id")?);
+            }
+        }
+        for item in items {
+            let Some(stack) = item.get("name")?.text()?.strip_suffix("[0]") else {
+                continue;
+            };
+            let mut ids: Vec<Json<'_>> = Vec::new();
+            while let Some(id) = ids_by_name.remove(&format!("{stack}[{}]", ids.len())) {
+                ids.push(id);
+            }
+            if ids.is_empty() {
+                continue;
+            }
+            let next = program.words;
+            program.words += 1;
+            let number = self.place_elements(&ids, item, next, declared, type_numbers, program)?;
+            self.stacks.insert(stack.to_owned(), number);
+        }
         Ok(())
     }
 

@@ -47,6 +47,18 @@ pub(crate) struct Key {
     pub(crate) mask: Box<[u64]>,
 }
 
+impl Key {
+    /// The number of low bits that are compared, if the mask leaves no other ones; else all.
+    pub(crate) fn compared(&self) -> u32 {
+        let ones = self.mask.iter().map(|word| word.count_ones()).sum();
+        let is_low = |(column, word): (usize, &u64)| *word == column_mask(ones, column);
+        match self.mask.iter().enumerate().all(is_low) {
+            true => ones,
+            false => self.bits,
+        }
+    }
+}
+
 pub(crate) fn columns_of(bits: u32) -> usize {
     bits.div_ceil(64).max(1) as usize
 }

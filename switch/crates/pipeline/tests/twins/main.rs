@@ -26,8 +26,11 @@ struct Committed {
     frames: Vec<(u16, Vec<u8>)>,
 }
 
+/// Programs for PSA are interpreted only.
 fn committed() -> Vec<Committed> {
-    read(repository::artifacts())
+    let mut paths = repository::artifacts();
+    paths.retain(|path| !path.parent().unwrap().ends_with("psa/build"));
+    read(paths)
 }
 
 /// Artifacts; those without frames of their own get all that there are.
