@@ -97,8 +97,7 @@ control ExternsIngressDeparser(
 
     apply {
         checksum.clear();
-        checksum.subtract(hdr.answer.sum);
-        checksum.subtract(hdr.answer.before);
+        checksum.subtract({ hdr.answer.sum, hdr.answer.before });
         checksum.add({ hdr.request.cell, hdr.request.argument });
         hdr.answer.sum = checksum.get();
         packet.emit(hdr);

@@ -261,7 +261,9 @@ pub(crate) fn call(given: &mut Action, action: &schema::Action) -> Result<Call> 
             Naming::New,
             format_args!("action {}, parameter {}", action.name, known.name),
         )?;
-        translated.push((known.name.clone(), number));
+        if !known.absent {
+            translated.push((known.name.clone(), number));
+        }
     }
     match params.get(action.params.len()) {
         None => Ok((action.name.clone(), translated)),

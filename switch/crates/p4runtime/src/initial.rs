@@ -105,10 +105,14 @@ pub(crate) fn action_of(
         .filter_map(|(id, _)| schema.actions.get(id));
     let action = known.find(|action| action.name == name)?;
     let params = action.params.iter().filter_map(|field| {
-        let (_, value) = params.iter().find(|(name, _)| *name == field.name)?;
+        let value = match params.iter().find(|(name, _)| *name == field.name) {
+            Some((_, value)) => field.form.keep(short(value)),
+            None if field.absent => vec![0],
+            None => return None,
+        };
         Some(ActionParam {
             param_id: field.id,
-            value: field.form.keep(short(value)),
+            value,
         })
     });
     Some(TableAction {

@@ -156,7 +156,7 @@ mod tests {
             let mut expected = Vec::new();
             for (number, bits) in numbers {
                 let number = number & ((1u64 << bits) - 1) as u32;
-                let field = Field { id: 1, name: String::new(), bits, form: Form::Number };
+                let field = Field { id: 1, name: String::new(), bits, form: Form::Number, absent: false };
                 put_bits(&mut bytes, first, &field, &of_number(number.into()));
                 total |= u128::from(number) << (128 - first - bits);
                 expected.push((first, bits, of_number(number.into())));

@@ -37,10 +37,6 @@ _EXTERNS = (
     "Has an extern that the test brings along as a C++ module for bmv2 (compiled with `--emit-externs`). An artifact "
     "with externs that v1model doesn't have is refused; bmv2 takes it, but without the module it doesn't run it."
 )
-_ACTION = (
-    "p4c's p4info has an action that its artifact, which lost it as useless, has not. bmv2 ends the request with an "
-    "exception."
-)
 _ONE_HEADER = (
     "The program has one header instead of a struct of headers: p4c's artifact extracts it without declaring it, and "
     "keeps its fields with the metadata. bmv2's psa_switch refuses it, too."
@@ -57,7 +53,6 @@ REASONS = {
     "operations, for which the switch would need more instructions than it lets a program have.",
     "counter3": "Expects bytes with the Ethernet frame check sequence, which neither bmv2 nor we see; p4c's runner for "
     "bmv2 ignores `check_counter`.",
-    **dict.fromkeys(("acl1", "issue846", "sai_p4", "test_config_23"), _ACTION),
     **dict.fromkeys(("psa-example-logical-operations", "psa-example-switch-with-constant-expr"), _ONE_HEADER),
     **dict.fromkeys(("psa-hash-08", "psa-hash-09", "psa-hash-10"), _VARIABLE),
     "psa-meter1": "Assigns a colour to a parameter of the action, where nothing reads it: only fields can be assigned "

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use phb_pipeline::{DigestList, KeyInfo, MatchKind, Pipeline, TableInfo};
+use phb_pipeline::{ActionInfo, DigestList, KeyInfo, MatchKind, Pipeline, TableInfo};
 
 use super::{
     ACTION_PROFILE, DIRECT_COUNTER, DIRECT_METER, Digest, Field, Form, IDLE_TIMEOUT, KeyField,
@@ -39,11 +39,12 @@ impl Schema {
                     .iter()
                     .find(|native| native.name == action.name);
                 let same = native.is_some_and(|native| {
-                    native.params.len() == action.params.len()
-                        && action.params.iter_mut().all(|param| {
-                            let found = native.params.iter().find(|(name, _)| *name == param.name);
-                            found.is_some_and(|(_, bits)| fits(&mut param.bits, *bits, &param.form))
-                        })
+                    let known = |name: &str| action.params.iter().any(|param| param.name == name);
+                    native.params.iter().all(|(name, _)| known(name))
+                        && action
+                            .params
+                            .iter_mut()
+                            .all(|param| bind_parameter(param, native))
                 });
                 if !same {
                     return disagree(&format!(
@@ -233,6 +234,17 @@ fn listed(words: &[String]) -> String {
 /// Whether a key is the low bits of a field, which p4c makes a mask of the field.
 fn is_part(field: &KeyField, key: &KeyInfo) -> bool {
     field.bits == key.compared && matches!(field.kind, MatchKind::Exact | MatchKind::Ternary)
+}
+
+/// Whether a parameter is one of the program's action, or one that p4c may have removed, as it does in P4_14.
+fn bind_parameter(param: &mut Field, native: &ActionInfo) -> bool {
+    match native.params.iter().find(|(name, _)| *name == param.name) {
+        Some((_, bits)) => fits(&mut param.bits, *bits, &param.form),
+        None => {
+            param.absent = true;
+            param.form == Form::Number
+        }
+    }
 }
 
 /// Whether a width is the program's; a type in another form takes it.

@@ -7,6 +7,8 @@ mod names;
 mod psa_tests;
 mod read;
 #[cfg(test)]
+mod removed_tests;
+#[cfg(test)]
 mod tests;
 mod types;
 
@@ -41,6 +43,8 @@ pub(crate) struct Field {
     pub name: String,
     pub bits: u32,
     pub form: Form,
+    /// p4c removed the parameter, which nothing uses; only clients know it.
+    pub absent: bool,
 }
 
 #[derive(Clone, Debug)]

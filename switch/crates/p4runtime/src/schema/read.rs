@@ -302,6 +302,7 @@ impl Types<'_> {
             name: name.to_owned(),
             bits,
             form,
+            absent: false,
         })
     }
 

@@ -1,5 +1,5 @@
-//! p4infos whose types clients have in another form than the program, and what p4c names and leaves differently in the
-//! p4info and in the artifact.
+//! p4infos whose types clients have in another form than the program, and what p4c names differently in the p4info and
+//! in the artifact.
 
 use std::sync::Mutex;
 
@@ -22,15 +22,15 @@ use crate::role::Role;
 use crate::status::{Outcome, Result};
 use crate::{Code, Configuration, WriteRequest};
 
-const ENTRIES: &str = include_str!("../../../pipeline/tests/programs/entries.json");
+pub(super) const ENTRIES: &str = include_str!("../../../pipeline/tests/programs/entries.json");
 const COPIES: &str = include_str!("../../../pipeline/tests/programs/copies.json");
-const STATE: &str = include_str!("../../../pipeline/tests/programs/state.json");
+pub(super) const STATE: &str = include_str!("../../../pipeline/tests/programs/state.json");
 
-const EXACT: i32 = 2;
-const TABLE: u32 = 1;
-const ACTION: u32 = 2;
+pub(super) const EXACT: i32 = 2;
+pub(super) const TABLE: u32 = 1;
+pub(super) const ACTION: u32 = 2;
 
-fn node(artifact: &str) -> Mutex<SwitchNode> {
+pub(super) fn node(artifact: &str) -> Mutex<SwitchNode> {
     let config = SwitchConfig {
         name: "test".to_owned(),
         cpu_port: None,
@@ -43,12 +43,12 @@ fn node(artifact: &str) -> Mutex<SwitchNode> {
     Mutex::new(node)
 }
 
-fn configure(info: &P4Info, node: &Mutex<SwitchNode>) -> Result<Configuration> {
+pub(super) fn configure(info: &P4Info, node: &Mutex<SwitchNode>) -> Result<Configuration> {
     let ports = [(7, "Ethernet7".to_owned())].into();
     Configuration::new(&info.encode_to_vec(), node, &ports)
 }
 
-fn preamble(id: u32, name: &str) -> Option<Preamble> {
+pub(super) fn preamble(id: u32, name: &str) -> Option<Preamble> {
     Some(Preamble {
         id,
         name: name.to_owned(),
@@ -80,7 +80,7 @@ fn types() -> TypeInfo {
 
 /// The table `metered` of `entries.p4`, whose key has 16 bits and whose action's parameter 9 in the program, with a type
 /// for both.
-fn of_type(name: Option<&str>, bits: i32, kind: i32) -> P4Info {
+pub(super) fn of_type(name: Option<&str>, bits: i32, kind: i32) -> P4Info {
     P4Info {
         tables: vec![p4info::Table {
             preamble: preamble(TABLE, "EntriesIngress.metered"),
@@ -111,7 +111,7 @@ fn of_type(name: Option<&str>, bits: i32, kind: i32) -> P4Info {
     }
 }
 
-fn entry(key: &[u8], port: &[u8]) -> TableEntry {
+pub(super) fn entry(key: &[u8], port: &[u8]) -> TableEntry {
     TableEntry {
         table_id: TABLE,
         matches: vec![FieldMatch {
@@ -125,7 +125,7 @@ fn entry(key: &[u8], port: &[u8]) -> TableEntry {
     }
 }
 
-fn call(port: &[u8]) -> Option<TableAction> {
+pub(super) fn call(port: &[u8]) -> Option<TableAction> {
     Some(TableAction {
         kind: Some(TableActionKind::Action(Action {
             action_id: ACTION,
@@ -144,7 +144,7 @@ struct Batch {
     updates: Vec<Update>,
 }
 
-fn write(
+pub(super) fn write(
     configuration: &Configuration,
     node: &Mutex<SwitchNode>,
     kind: i32,
@@ -161,12 +161,12 @@ fn write(
     outcomes.into_iter().next().expect("one outcome")
 }
 
-const INSERT: i32 = 1;
-const MODIFY: i32 = 2;
+pub(super) const INSERT: i32 = 1;
+pub(super) const MODIFY: i32 = 2;
 const DELETE: i32 = 3;
 
 /// The entries of the table on the switch, and as clients read them.
-fn entries(
+pub(super) fn entries(
     configuration: &Configuration,
     node: &Mutex<SwitchNode>,
 ) -> (Vec<phb_pipeline::Entry>, Vec<TableEntry>) {
@@ -510,83 +510,5 @@ fn enums_errors_and_strings_in_digests() {
     assert_eq!(
         data([vec![0], vec![9], vec![0]]),
         expected("IPv4", "0x9", "0")
-    );
-}
-
-/// The loader makes an action of it, which only clients can tell.
-#[test]
-fn a_table_that_is_only_a_call_stays_known() {
-    let node = node(STATE);
-    let info = P4Info {
-        tables: vec![p4info::Table {
-            preamble: preamble(TABLE, "IngressControl.drop_copied"),
-            action_refs: vec![ActionRef {
-                id: ACTION,
-                scope: 0,
-            }],
-            const_default_action_id: ACTION,
-            ..p4info::Table::default()
-        }],
-        actions: vec![p4info::Action {
-            preamble: preamble(ACTION, "drop"),
-            params: Vec::new(),
-        }],
-        ..P4Info::default()
-    };
-    let configuration = configure(&info, &node).unwrap();
-    let default = TableEntry {
-        table_id: TABLE,
-        is_default_action: true,
-        action: Some(TableAction {
-            kind: Some(TableActionKind::Action(Action {
-                action_id: ACTION,
-                params: Vec::new(),
-            })),
-        }),
-        ..TableEntry::default()
-    };
-    assert_eq!(configuration.store().default_entry(TABLE), default);
-    let refusal = write(&configuration, &node, MODIFY, &default).unwrap_err();
-    assert_eq!(refusal.code, Code::PermissionDenied);
-}
-
-/// p4c leaves a table in the p4info that it has taken out of the program, for it did nothing there.
-#[test]
-fn a_table_that_p4c_took_out_stays_known() {
-    let node = node(ENTRIES);
-    let mut info = of_type(None, 16, EXACT);
-    info.actions[0].params[0].bitwidth = 9;
-    info.tables.push(p4info::Table {
-        preamble: preamble(7, "EntriesIngress.gone"),
-        action_refs: info.tables[0].action_refs.clone(),
-        initial_default_action: match call(&[5]).unwrap().kind {
-            Some(TableActionKind::Action(action)) => Some(action),
-            _ => None,
-        },
-        ..p4info::Table::default()
-    });
-    let configuration = configure(&info, &node).unwrap();
-    let default = |port: &[u8]| TableEntry {
-        table_id: 7,
-        is_default_action: true,
-        action: call(port),
-        ..TableEntry::default()
-    };
-    assert_eq!(configuration.store().default_entry(7), default(&[5]));
-    write(&configuration, &node, MODIFY, &default(&[6])).unwrap();
-    assert_eq!(configuration.store().default_entry(7), default(&[6]));
-    let entry = TableEntry {
-        is_default_action: false,
-        ..default(&[6])
-    };
-    let refusal = write(&configuration, &node, INSERT, &entry).unwrap_err();
-    assert_eq!(refusal.code, Code::InvalidArgument);
-
-    // A key is something to look up, so a table with one is missed.
-    info.tables[1].match_fields = info.tables[0].match_fields.clone();
-    let refusal = configure(&info, &node).err().unwrap();
-    assert_eq!(
-        refusal.message,
-        "p4info and artifact do not agree: table EntriesIngress.gone is not in the artifact"
     );
 }
