@@ -13,8 +13,8 @@ from phb_ptf import report, runner, transcript
 from phb_ptf.compare import compare
 from phb_ptf.transcript import Verdict
 
-# All cases run once, on phb-switch in virtual time. Elsewhere part of them: bmv2 starts anew for each case, and interfaces wait
-# for frames that don't come. `make ptf TARGET=all` runs the rest, with PORTS=memory and with PORTS=veth.
+# All cases run once, on phb-switch in virtual time. Elsewhere part of them: bmv2 starts anew for each case, and
+# interfaces wait for frames that never come. `make ptf TARGET=all` runs the rest, with PORTS=memory, then PORTS=veth.
 CHOSEN = {
     ("phb-switch", Ports.MEMORY): [],
     ("phb-switch", Ports.VETH): ["by_hand"],
