@@ -27,7 +27,7 @@ PACKAGES := benchmarks=benchmarks phb=controller/phb phb_conform=ptf-tests/phb_c
 	phb_switch=switch/python/phb_switch release=release soak=soak docs=docs
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lab emulate test lint lint-rust lint-python lint-dependencies docs docs-site docs-rust fuzz sanitize miri bench soak format lock p4 stf-record capabilities conform readme ptf dist image clean system-packages ldap-library ptf-library
+.PHONY: help setup demo lab emulate test lint lint-rust lint-python lint-dependencies docs docs-site docs-rust fuzz sanitize miri bench soak format lock p4 stf-record differential capabilities conform readme ptf dist image clean system-packages ldap-library ptf-library
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -172,6 +172,10 @@ p4: setup ## compile p4src and every test program with p4c (where installed)
 
 stf-record: setup ## run p4c's own test programs anew (P4C=its source tree), write docs/evidence/recorded/stf.md
 	$(BIN)/python -m phb_switch.stf.record $(P4C)/testdata switch/programs docs/evidence/recorded/stf.md
+
+differential: setup ## every program on phb-switch and bmv2 (BMV2=simple_switch_grpc P4C=its source tree OLDER=artifacts SEED=1 FRAMES=20), write docs/evidence/recorded/differential.md
+	$(BIN)/python -m phb_switch.differential $(if $(BMV2),--bmv2 $(BMV2)) $(if $(P4C),--p4c $(P4C)) --seed $(SEED) --frames $(or $(FRAMES),20) \
+		--document docs/evidence/recorded/differential.md switch/programs p4src/build $(OLDER)
 
 conform: setup ## the RFC checklist on phb-switch and bmv2 (where installed; TARGET=...), write docs/evidence/recorded
 	$(BIN)/python -m phb_conform.recording docs/evidence/recorded $(TARGET)

@@ -16,6 +16,7 @@ from phb_switch._native import (
     Role,
     Shaper,
     Switch,
+    ThriftServer,
     Tls,
 )
 
@@ -37,5 +38,6 @@ __all__ = [
     "Role",
     "Shaper",
     "Switch",
+    "ThriftServer",
     "Tls",
 ]

@@ -28,6 +28,7 @@ __all__ = [
     "Shaper",
     "Switch",
     "Table",
+    "ThriftServer",
     "Tls",
     "Update",
     "Write",
@@ -551,6 +552,16 @@ class P4RuntimeServer:
         """The address to listen at; after the start, the one in use."""
     def __enter__(self) -> P4RuntimeServer: ...
     def __exit__(self, *_exception: object) -> None: ...
+
+@final
+class ThriftServer:
+    """bmv2's runtime services over Thrift for one switch, on threads of their own, at a free port of loopback."""
+
+    def __new__(cls, switch: Switch, *, device_id: int = 0) -> ThriftServer: ...
+    def start(self) -> int:
+        """Starts serving; OSError if it can't. Returns the port."""
+    def stop(self) -> None:
+        """Ends all connections and stops serving."""
 
 LIMITS: Mapping[str, int]
 """Limits of a server's resources for clients; docs/operate/p4runtime.md has them with their reasons."""

@@ -261,7 +261,7 @@ impl PsaPath<'_> {
         let (mut machine, _) = self.machine();
         let (consumed, error) = machine.parse(packet, frame, start);
         packet.payload.extend_from_slice(&frame[consumed..]);
-        error.unwrap_or(0)
+        error.unwrap_or(self.program.errors.no_error)
     }
 
     /// Applies a control, and sends its digests; false if its loops took too many steps.

@@ -12,6 +12,7 @@ mod real_time;
 mod server;
 mod statistics;
 mod switch;
+mod thrift;
 
 use pyo3::prelude::*;
 
@@ -42,6 +43,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<server::Binding>()?;
     module.add_class::<server::Role>()?;
     module.add_class::<server::P4RuntimeServer>()?;
+    module.add_class::<thrift::ThriftServer>()?;
     module.add("LIMITS", server::limits(module.py())?)?;
     module.add_class::<network::Adapter>()?;
     module.add_class::<network::Network>()

@@ -1,6 +1,7 @@
 """Statements about entries, counters, registers and meters, carried out on the switch."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Generic
 
 from phb_switch.stf.names import find, find_key
@@ -14,6 +15,8 @@ from phb_switch.stf.values import match_key, number, to_bytes
 _PRIORITY_KINDS = {"ternary", "range", "optional"}
 _PER_SECOND = 1_000_000
 _LARGEST = 2**63
+# Of a counter or register that is read for what it holds.
+_READ_CELLS = 64
 
 
 class Control(Generic[Change]):
@@ -74,6 +77,24 @@ class Control(Generic[Change]):
             self._meter(name, words)
         else:
             self._counter_command(name, words)
+
+    def state(self) -> dict[str, list[tuple[int, int]] | list[int]]:
+        """What counters and registers hold, by name: direct ones of each entry, others in their first cells.
+
+        Those that can't be read are left out: bmv2's P4Runtime has no registers, and Thrift no long numbers.
+        """
+        plane = self._plane
+        found: dict[str, list[tuple[int, int]] | list[int]] = {}
+        for name, cells in plane.counters.items():
+            with suppress(StatementError):
+                found[name] = [plane.read_counter(name, index) for index in range(min(cells, _READ_CELLS))]
+        for name, table in plane.direct_counters.items():
+            with suppress(StatementError):
+                found[name] = [plane.read_direct_counter(entry) for entry in self._entries if entry.table == table]
+        for name in plane.registers:
+            with suppress(StatementError):
+                found[name] = plane.read_register(name, None)[:_READ_CELLS]
+        return found
 
     def _table(self, name: str) -> Table:
         return find("table", name, self._plane.tables, lambda table: table.name)

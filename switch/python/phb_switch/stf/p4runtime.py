@@ -105,12 +105,13 @@ class P4Runtime(Plane[p4r.Update]):
         made = p4r.DirectCounterEntry(table_entry=self._entry(entry))
         return self._counts(p4r.Entity(direct_counter_entry=made), "direct_counter_entry")
 
-    def read_register(self, name: str, index: int | None) -> None:
-        """Reads a cell, or all."""
+    def read_register(self, name: str, index: int | None) -> list[int]:
+        """The value of a cell, or of all."""
         made = p4r.RegisterEntry(register_id=self._names.arrays[name])
         if index is not None:
             made.index.index = index
-        self._client.read(p4r.Entity(register_entry=made))
+        found = self._client.read(p4r.Entity(register_entry=made))
+        return [int.from_bytes(each.register_entry.data.bitstring, "big") for each in found]
 
     def _counts(self, wanted: p4r.Entity, kind: str) -> tuple[int, int]:
         found = self._client.read(wanted)
@@ -227,9 +228,11 @@ def load(artifact: str, info: p4i.P4Info) -> None:
         client.load(info, artifact.encode())
 
 
-def run(artifact: str, info: p4i.P4Info, statements: Sequence[Statement], seed: int = 1) -> RunResult:
+def run(
+    artifact: str, info: p4i.P4Info, statements: Sequence[Statement], seed: int = 1, reads_state: bool = False
+) -> RunResult:
     """Runs a file's statements on a program in this process over gRPC; RefusedError if the switch refuses it."""
     switch = new_switch(seed)
     with _served(switch) as client:
         client.load(info, artifact.encode())
-        return run_on(VirtualTime(switch), P4Runtime(client, info), statements)
+        return run_on(VirtualTime(switch), P4Runtime(client, info), statements, reads_state)

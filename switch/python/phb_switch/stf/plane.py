@@ -90,8 +90,8 @@ class Plane(Replicating[Change], Protocol[Change]):
     def read_direct_counter(self, entry: Entry) -> tuple[int, int]:
         """Packets and bytes of an entry."""
 
-    def read_register(self, name: str, index: int | None) -> None:
-        """Checks that a cell, or all, can be read."""
+    def read_register(self, name: str, index: int | None) -> list[int]:
+        """The value of a cell, or of all."""
 
 
 class InProcess(Plane[Update]):
@@ -159,9 +159,9 @@ class InProcess(Plane[Update]):
         """Packets and bytes of an entry."""
         return self._switch.read_direct_counter(entry.table, _matches(entry), entry.priority)
 
-    def read_register(self, name: str, index: int | None) -> None:
-        """Reads a cell, or all."""
-        self._switch.read_register(name, *(() if index is None else (index, 1)))
+    def read_register(self, name: str, index: int | None) -> list[int]:
+        """The value of a cell, or of all."""
+        return self._switch.read_register(name, *(() if index is None else (index, 1)))
 
 
 def _matches(entry: Entry) -> list[tuple[str, Match]]:

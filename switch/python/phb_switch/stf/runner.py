@@ -39,6 +39,12 @@ class RunResult:
     failures: list[Difference] = field(default_factory=list)
     elsewhere: dict[int, int] = field(default_factory=dict)
     """Packets that left on ports that the file doesn't name, which p4c's runner doesn't see, by port."""
+    refused: dict[int, str] = field(default_factory=dict)
+    """Statements that weren't carried out, and why, by line."""
+    sent: dict[int, list[Sent]] = field(default_factory=lambda: defaultdict(list))
+    """All packets that left, by port."""
+    state: dict[str, list[tuple[int, int]] | list[int]] = field(default_factory=dict)
+    """What counters and registers hold after the last packet, where it was asked for."""
 
 
 class Device(Protocol):
@@ -92,19 +98,23 @@ def run(
     return run_on(VirtualTime(switch), InProcess(switch, artifact), statements)
 
 
-def run_on(device: Device, plane: Plane[Any], statements: Sequence[Statement]) -> RunResult:
+def run_on(device: Device, plane: Plane[Any], statements: Sequence[Statement], reads_state: bool = False) -> RunResult:
     """Runs a file's statements on a device that has its program."""
-    return _Run(device, Control(plane)).run(statements)
+    control = Control(plane)
+    outcome = _Run(device, control).run(statements)
+    if reads_state:
+        outcome.state = control.state()
+    return outcome
 
 
 class _Run:
     def __init__(self, device: Device, control: Control[Any]) -> None:
         self._device = device
         self._control = control
-        self._sent: dict[int, list[Sent]] = defaultdict(list)
         self._expected: dict[int, list[Expect]] = defaultdict(list)
         self._last: list[tuple[int, bytes]] = []
         self._outcome = RunResult()
+        self._sent = self._outcome.sent
 
     def run(self, statements: Sequence[Statement]) -> RunResult:
         for statement in statements:
@@ -113,6 +123,7 @@ class _Run:
             except (StatementError, KeyError, IndexError, ValueError) as error:
                 message = error.args[0] if error.args else str(error)
                 self._outcome.failures.append(Difference(statement.line, str(message)))
+                self._outcome.refused[statement.line] = str(message)
         for port, frame in self._device.rest():
             self._sent[port].append(Sent(max((each.line for each in statements), default=0), frame))
         named = {each.port for each in statements if isinstance(each, SendPacket | Expect)}

@@ -16,8 +16,7 @@ import grpc
 import pytest
 from finsy.proto import p4r
 
-from ..support import DEVICE, NAMES, PROGRAMS, Client, connect, delete, entity, insert, update
-from ..thrift_client import (
+from phb_switch.stf.thrift_client import (
     BOOL,
     LIST,
     STRING,
@@ -31,6 +30,8 @@ from ..thrift_client import (
     message,
     ternary,
 )
+
+from ..support import DEVICE, NAMES, PROGRAMS, Client, connect, delete, entity, insert, update
 from .test_start import ANYWHERE, running
 
 CROSS_CONNECT = "RouterIngress.cross_connect"

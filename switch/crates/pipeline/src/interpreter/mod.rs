@@ -35,9 +35,8 @@ impl Machine<'_> {
         let standard = &program.standard;
         let (consumed, error) = self.parse(packet, frame, program.initial_state);
         packet.payload.extend_from_slice(&frame[consumed..]);
-        if let Some(error) = error {
-            packet.set_field(standard.parser_error, error);
-        }
+        let error = error.unwrap_or(program.errors.no_error);
+        packet.set_field(standard.parser_error, error);
         if !self.verify_checksums(packet) {
             packet.set_field(standard.checksum_error, 1);
         }

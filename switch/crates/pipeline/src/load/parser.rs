@@ -73,30 +73,31 @@ fn state_number(name: &Json<'_>, numbers: &HashMap<&str, u32>) -> Result<u32, Lo
     }
 }
 
-/// The numbers of core.p4's errors; any will do for a program that declares none.
+/// The numbers of core.p4's errors. Those that a program doesn't declare, as older ones don't have all of them, follow its
+/// own, as in bmv2.
 fn load_errors(root: &Json<'_>) -> Result<ErrorCodes, LoadError> {
-    let mut codes = ErrorCodes {
-        packet_too_short: 1,
-        no_match: 2,
-        stack_out_of_bounds: 3,
-        header_too_short: 4,
-        parser_timeout: 5,
-        parser_invalid_argument: 6,
-    };
+    let mut declared = HashMap::new();
     for item in root.list("errors")? {
         let [name, number] = item.tuple()?;
-        let number = u64::from(number.number()?);
-        match name.text()? {
-            "PacketTooShort" => codes.packet_too_short = number,
-            "NoMatch" => codes.no_match = number,
-            "StackOutOfBounds" => codes.stack_out_of_bounds = number,
-            "HeaderTooShort" => codes.header_too_short = number,
-            "ParserTimeout" => codes.parser_timeout = number,
-            "ParserInvalidArgument" => codes.parser_invalid_argument = number,
-            _ => {}
-        }
+        declared.insert(name.text()?, u64::from(number.number()?));
     }
-    Ok(codes)
+    let mut unused = declared.values().max().map_or(0, |number| number + 1);
+    let mut code = |name| {
+        declared.get(name).copied().unwrap_or_else(|| {
+            unused += 1;
+            unused - 1
+        })
+    };
+    // In this order bmv2 numbers those that aren't declared.
+    Ok(ErrorCodes {
+        no_error: code("NoError"),
+        packet_too_short: code("PacketTooShort"),
+        no_match: code("NoMatch"),
+        stack_out_of_bounds: code("StackOutOfBounds"),
+        header_too_short: code("HeaderTooShort"),
+        parser_timeout: code("ParserTimeout"),
+        parser_invalid_argument: code("ParserInvalidArgument"),
+    })
 }
 
 /// A value set that a state selects on, in which of its cases, and by which keys.

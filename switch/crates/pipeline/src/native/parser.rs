@@ -49,6 +49,9 @@ impl Lower<'_, '_> {
         if let Some(passed) = passed {
             self.builder.def_var(passed, zero);
         }
+        self.tell(program.standard.parser_error, |it| {
+            it.constant(program.errors.no_error)
+        });
         let error = self.builder.append_block_param(failed, I64);
         self.builder.set_cold_block(failed);
         self.go_to(&parser, Some(program.initial_state));

@@ -7,6 +7,7 @@ use super::slot::HeaderSpan;
 /// The program's numbers for the parser errors of core.p4.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ErrorCodes {
+    pub(crate) no_error: u64,
     pub(crate) packet_too_short: u64,
     pub(crate) no_match: u64,
     pub(crate) stack_out_of_bounds: u64,
