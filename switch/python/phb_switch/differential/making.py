@@ -195,7 +195,7 @@ def _compared(artifact: Any) -> dict[tuple[str, str], list[int]]:
 def _bare(expression: Any) -> Any:
     while isinstance(expression, dict) and expression.get("type") == "expression":
         expression = expression["value"]
-    return expression
+    return expression if isinstance(expression, dict) else {}
 
 
 def _sums(artifact: Any) -> list[tuple[tuple[str, str], list[tuple[str, str]]]]:
