@@ -288,7 +288,7 @@ pub fn update(switch: &SwitchNode, bytes: &mut Unstructured<'_>) -> Result<Updat
             },
             _ => Update::DirectCounter {
                 table,
-                entry,
+                entry: bytes.arbitrary::<bool>()?.then_some(entry),
                 value: bytes.arbitrary()?,
             },
         });

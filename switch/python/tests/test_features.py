@@ -320,6 +320,42 @@ def test_direct_meters_count_by_colour(client: Client, switch: Switch) -> None:
     assert counted(client) == none
 
 
+def test_the_default_entrys_meter(client: Client, switch: Switch) -> None:
+    """It colours what misses from when it is configured; it and what it has counted are kept by a reconciliation."""
+    insert(client, member(1, 2), by_profile(1))
+    default = p4r.TableEntry(table_id=NAMES.table["limits"], is_default_action=True)
+    wanted = p4r.TableEntry(meter_config=p4r.MeterConfig(), meter_counter_data=NOTHING)
+    wanted.MergeFrom(default)
+
+    def seen() -> tuple[p4r.MeterConfig | None, p4r.MeterCounterData]:
+        (found,) = read(client, wanted)
+        (direct,) = read(client, p4r.DirectMeterEntry(table_entry=default, counter_data=NOTHING))
+        assert (direct.config, direct.counter_data) == (found.meter_config, found.meter_counter_data)
+        return (direct.config if direct.HasField("config") else None), direct.counter_data
+
+    assert all(sent(switch, now) for now in range(5))
+    assert seen() == (None, coloured((0, 0), (0, 0), (0, 0)))
+    client.write(update(MODIFY, p4r.DirectMeterEntry(table_entry=default, config=POLICER)))
+    assert [bool(sent(switch, now)) for now in range(5, 10)] == [True, True, True, False, False]
+    expected = coloured((1, 60), (2, 120), (2, 120))
+    assert seen() == (POLICER, expected)
+    # An entry's own is kept, too.
+    insert(client, limits(meter_config=POLICER))
+    sent(switch, 10)
+    everything = (p4r.DirectMeterEntry(counter_data=NOTHING), p4r.DirectMeterEntry(table_entry=default))
+    before = [read(client, each) for each in everything]
+    kept = {"info": p4info("features"), "config": artifact("features")}
+    client.configure(p4r.SetForwardingPipelineConfigRequest.RECONCILE_AND_COMMIT, **kept)
+    assert [read(client, each) for each in everything] == before
+    assert before[0][0].counter_data == coloured((1, 60), (0, 0), (0, 0))
+    assert seen() == (POLICER, expected)
+    # A default entry that is reset has the program's action and no rates.
+    client.write(update(MODIFY, default))
+    assert seen() == (None, expected)
+    client.write(update(DELETE, limits()))
+    assert all(sent(switch, now) for now in range(11, 16))
+
+
 def test_single_rate_meters(port: int, switch: Switch) -> None:
     info = p4info("features")
     for meter in info.direct_meters:

@@ -17,12 +17,14 @@ from .support import (
     classify,
     connect,
     delete,
+    entity,
     errors,
     insert,
     ipv4,
     modify,
     p4info,
     route,
+    update,
     with_action,
 )
 
@@ -398,6 +400,44 @@ def test_direct_counter(configured: Client) -> None:
 
     update.entity.direct_counter_entry.table_entry.match[0].lpm.prefix_len = 9
     assert refused(configured, update)[0][0] == rpc_code.NOT_FOUND
+
+
+def test_direct_counter_of_the_default_entry(configured: Client, switch: Switch) -> None:
+    """It counts what misses, with and without entries; it is written, read in both ways, undone and kept."""
+    table = NAMES.table["ipv4_route"]
+    default = p4r.TableEntry(table_id=table, is_default_action=True)
+    wanted = p4r.TableEntry(table_id=table, is_default_action=True)
+    wanted.counter_data.SetInParent()
+
+    def counted() -> tuple[int, int]:
+        (direct,) = configured.read(entity(p4r.DirectCounterEntry(table_entry=default)))
+        assert direct.direct_counter_entry.table_entry == default
+        (whole,) = configured.read(entity(wanted))
+        assert whole.table_entry.counter_data == direct.direct_counter_entry.data
+        data = direct.direct_counter_entry.data
+        return data.packet_count, data.byte_count
+
+    switch.process(0, ipv4(), 1000)
+    assert counted() == (1, 60)
+    configured.write(insert(route(b"\x0a\x00\x00\x00", 8)))
+    switch.process(0, ipv4("11.0.0.1"), 1000)
+    switch.process(0, ipv4(), 1000)
+    assert counted() == (2, 120)
+    # All entries do not include the default one.
+    assert len(configured.read(entity(p4r.DirectCounterEntry(table_entry=p4r.TableEntry(table_id=table))))) == 1
+    mine = with_action(p4r.TableEntry(table_id=table, is_default_action=True), "drop")
+    mine.counter_data.packet_count, mine.counter_data.byte_count = 7, 70
+    configured.write(modify(mine))
+    assert counted() == (7, 70)
+    direct = p4r.DirectCounterEntry(table_entry=default)
+    direct.data.packet_count = 9
+    twice = insert(route(b"\x0a\x00\x00\x00", 8))
+    refused(configured, update(p4r.Update.MODIFY, direct), twice, atomicity=p4r.WriteRequest.ROLLBACK_ON_ERROR)
+    assert counted() == (7, 70)
+    configured.configure(p4r.SetForwardingPipelineConfigRequest.RECONCILE_AND_COMMIT)
+    assert counted() == (7, 70)
+    direct.table_entry.priority = 1
+    assert "neither match fields nor a priority" in refused(configured, update(p4r.Update.MODIFY, direct))[0][1]
 
 
 def test_a_register_wider_than_any_machine_word(client: Client) -> None:

@@ -126,7 +126,11 @@ fn update() -> impl Strategy<Value = Update> {
             index,
             value,
         }),
-        1 => (entry(), count).prop_map(|((table, entry), value)| Update::DirectCounter { table, entry, value }),
+        1 => (entry(), any::<bool>(), count).prop_map(|((table, entry), of_entry, value)| Update::DirectCounter {
+            table,
+            entry: of_entry.then_some(entry),
+            value,
+        }),
         1 => (cell.clone(), any::<u32>()).prop_map(|(index, value)| Update::Register {
             name: REGISTER.to_owned(),
             index,
@@ -141,6 +145,7 @@ fn update() -> impl Strategy<Value = Update> {
 struct State {
     entries: Vec<(String, Option<Count>)>,
     default_action: Option<(String, Vec<Param>)>,
+    missed: Count,
     counters: Vec<Count>,
     registers: Vec<Vec<u8>>,
     meters: Vec<Option<MeterRates>>,
@@ -151,7 +156,7 @@ fn state(switch: &SwitchNode) -> State {
     let mut entries = Vec::new();
     for table in [CONNECT, CLASSIFY, ROUTE] {
         for entry in pipeline.table_entries(table).expect("the table") {
-            let count = pipeline.direct_counter_read(table, &entry).ok();
+            let count = pipeline.direct_counter_read(table, Some(&entry)).ok();
             entries.push((format!("{table} {entry:?}"), count));
         }
     }
@@ -159,6 +164,9 @@ fn state(switch: &SwitchNode) -> State {
     State {
         entries,
         default_action: pipeline.default_action(ROUTE).expect("the table"),
+        missed: pipeline
+            .direct_counter_read(ROUTE, None)
+            .expect("a counter"),
         counters: pipeline
             .counter_read_all(COUNTER)
             .expect("the counter")

@@ -48,6 +48,17 @@ pub(crate) fn key(entry: &mut TableEntry, table: &Table, naming: Naming) -> Resu
     })
 }
 
+/// Refuses a default entry with a key or a priority.
+pub(crate) fn has_no_key(entry: &TableEntry, table: &Table) -> Result<()> {
+    if entry.matches.is_empty() && entry.priority == 0 {
+        return Ok(());
+    }
+    invalid(format!(
+        "table {}: the default entry has neither match fields nor a priority",
+        table.name
+    ))
+}
+
 /// As [`key`], for anything with match fields; sorts them in the p4info's order.
 pub(crate) fn fields(
     given: &mut [FieldMatch],

@@ -7,14 +7,15 @@ use phb_pipeline::Pipeline;
 use prost::Message;
 
 use crate::message::entity::{
-    DigestEntry, Entity, Index, Kind, MeterEntry, PacketReplicationEngineEntry, ReplicationKind,
-    TableEntry, ValueSetEntry,
+    DigestEntry, DirectMeterEntry, Entity, Index, Kind, MeterEntry, PacketReplicationEngineEntry,
+    ReplicationKind, TableEntry, ValueSetEntry,
 };
 use crate::message::request::Update;
+use crate::read::Native;
 use crate::role::Role;
 use crate::schema::Table;
 use crate::status::Result;
-use crate::store::{Rest, Store};
+use crate::store::{Entries, Rest, Store};
 use crate::write::{all_or_none, config, lock};
 use crate::{Code, Configuration, Refusal};
 
@@ -106,7 +107,29 @@ impl Configuration {
         }
         let defaults = store.rest.defaults.values();
         updates.extend(defaults.map(|entry| update(MODIFY, Kind::Table(entry.clone()))));
+        updates.extend(self.of_default_meters(pipeline));
         updates
+    }
+
+    /// Also of default entries that nobody has written.
+    fn of_default_meters(&self, pipeline: &Pipeline) -> Vec<Update> {
+        let metered = self.schema.tables.values();
+        let metered = metered.filter(|table| table.direct_meter.is_some());
+        let updates = metered.filter_map(|table| {
+            let rates = pipeline.direct_meter_rates(&table.name, None).ok()??;
+            let entry = TableEntry {
+                table_id: table.id,
+                is_default_action: true,
+                ..TableEntry::default()
+            };
+            let entry = DirectMeterEntry {
+                table_entry: Some(entry),
+                config: Some(config(&rates)),
+                counter_data: None,
+            };
+            Some(update(MODIFY, Kind::DirectMeter(entry)))
+        });
+        updates.collect()
     }
 
     fn of_meters(&self, pipeline: &Pipeline) -> Vec<Update> {
@@ -135,9 +158,10 @@ impl Configuration {
         same.is_some_and(|same| same.direct_counter)
     }
 
-    /// Values of counters and registers that `new` has, too.
+    /// Values of counters, meters and registers that `new` has, too.
     fn values(&self, new: &Self, pipeline: &Pipeline) -> Vec<Change> {
         let mut values = Vec::new();
+        let store = self.store();
         for counter in self.schema.counters.values() {
             let mut others = new.schema.counters.values();
             if others.any(|other| (&other.name, other.size) == (&counter.name, counter.size)) {
@@ -168,6 +192,12 @@ impl Configuration {
                 }));
             }
         }
+        for table in self.schema.tables.values() {
+            if let Some(same) = new.schema.tables.get(&table.id) {
+                let entries = store.entries(table.id);
+                values.extend(of_direct_resources(table, same, &entries, pipeline));
+            }
+        }
         for register in self.schema.registers.values() {
             let mut others = new.schema.registers.values();
             if others.any(|other| (&other.name, other.size) == (&register.name, register.size)) {
@@ -187,6 +217,55 @@ impl Configuration {
         }
         values
     }
+}
+
+/// What direct meters have counted by colour, and the default entry's counter: entries were written with their own.
+fn of_direct_resources(
+    table: &Table,
+    new: &Table,
+    entries: &Entries,
+    pipeline: &Pipeline,
+) -> Vec<Change> {
+    let mut values = Vec::new();
+    let count = pipeline.direct_counter_read(&table.name, None);
+    if let Ok(value) = count
+        && value != (0, 0)
+    {
+        values.push(Change::DirectCounter {
+            table: new.name.clone(),
+            entry: None,
+            value,
+        });
+    }
+    if table.direct_meter.is_none() || new.direct_meter.is_none() {
+        return values;
+    }
+    let mut counts_of = |entry: &TableEntry| {
+        let of = Native::of(entry, table)?;
+        let counts = pipeline.direct_meter_counts(&table.name, of.entry()).ok()?;
+        let entry = Native::of(entry, new)?.entry().cloned();
+        if counts != [(0, 0); 3] {
+            values.push(Change::DirectMeterCounts {
+                table: new.name.clone(),
+                entry,
+                counts,
+            });
+        }
+        Some(())
+    };
+    counts_of(&TableEntry {
+        is_default_action: true,
+        ..TableEntry::default()
+    });
+    let mut place = 0;
+    while let Some((serialized, next)) = entries.from(place) {
+        place = next;
+        // Serialized here, so it can be decoded.
+        if let Ok(entry) = TableEntry::decode(serialized) {
+            counts_of(&entry);
+        }
+    }
+    values
 }
 
 fn of_replication(rest: &Rest) -> Vec<Update> {

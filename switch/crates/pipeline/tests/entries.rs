@@ -273,7 +273,10 @@ fn direct_meters_colour_before_the_action() {
         &[("port", 10)],
     );
     pipeline.table_insert(METERED, &metered).unwrap();
-    assert_eq!(pipeline.direct_meter_rates(METERED, &metered), Ok(None));
+    assert_eq!(
+        pipeline.direct_meter_rates(METERED, Some(&metered)),
+        Ok(None)
+    );
     let colour = |pipeline: &mut Pipeline, now| port(pipeline, now, (2, 0, 7, 0), &[]) - 10;
     assert_eq!(colour(&mut pipeline, 0), 0);
     let rates = MeterRates {
@@ -284,22 +287,72 @@ fn direct_meters_colour_before_the_action() {
         ..MeterRates::default()
     };
     pipeline
-        .direct_meter_configure(METERED, &metered, Some(rates))
+        .direct_meter_configure(METERED, Some(&metered), Some(rates))
         .unwrap();
     let colours: Vec<u16> = (0..4).map(|_| colour(&mut pipeline, 0)).collect();
     assert_eq!(colours, [0, 1, 2, 2]);
     assert_eq!(colour(&mut pipeline, 1_000_000_000), 0);
     assert_eq!(
-        pipeline.direct_meter_rates(METERED, &metered),
+        pipeline.direct_meter_rates(METERED, Some(&metered)),
         Ok(Some(rates))
     );
     let wrong = MeterRates {
         peak_rate: 0,
         ..rates
     };
-    let refused = pipeline.direct_meter_configure(METERED, &metered, Some(wrong));
+    let refused = pipeline.direct_meter_configure(METERED, Some(&metered), Some(wrong));
     assert_eq!(refused.unwrap_err().code, Code::InvalidArgument);
     assert_eq!(port(&mut pipeline, 0, (2, 0, 8, 0), &[]), 100, "a miss");
+}
+
+#[test]
+fn the_default_entry_meters_and_colours_what_misses_once_it_is_configured() {
+    let mut pipeline = pipeline();
+    let mark = [("port".to_owned(), number(10))];
+    let mark = Some(("EntriesIngress.mark", mark.as_slice()));
+    pipeline.set_default_action(METERED, mark).unwrap();
+    let rates = MeterRates {
+        committed_rate: 1,
+        committed_burst: 1,
+        peak_rate: 1,
+        peak_burst: 2,
+        ..MeterRates::default()
+    };
+    let colour = |pipeline: &mut Pipeline| port(pipeline, 0, (2, 0, 7, 0), &[]) - 10;
+    let counts = |pipeline: &Pipeline| {
+        let counts = pipeline.direct_meter_counts(METERED, None).unwrap();
+        counts.map(|(packets, _)| packets)
+    };
+    // With and without entries.
+    for others in [false, true] {
+        if others {
+            let other = entry(
+                &[("hdr.key.port", exact(8))],
+                0,
+                "EntriesIngress.mark",
+                &[("port", 50)],
+            );
+            pipeline.table_insert(METERED, &other).unwrap();
+        }
+        assert_eq!(pipeline.direct_meter_rates(METERED, None), Ok(None));
+        assert_eq!(colour(&mut pipeline), 0);
+        assert_eq!(counts(&pipeline), [0; 3]);
+        pipeline
+            .direct_meter_configure(METERED, None, Some(rates))
+            .unwrap();
+        assert_eq!(pipeline.direct_meter_rates(METERED, None), Ok(Some(rates)));
+        let colours: Vec<u16> = (0..3).map(|_| colour(&mut pipeline)).collect();
+        assert_eq!(colours, [0, 1, 2]);
+        assert_eq!(counts(&pipeline), [1; 3]);
+        pipeline
+            .direct_meter_configure(METERED, None, None)
+            .unwrap();
+        pipeline
+            .direct_meter_counts_write(METERED, None, [(0, 0); 3])
+            .unwrap();
+    }
+    let refused = pipeline.direct_meter_configure(PROFILED, None, Some(rates));
+    assert_eq!(refused.unwrap_err().code, Code::InvalidArgument);
 }
 
 #[test]
@@ -369,7 +422,7 @@ fn constant_entries_have_priorities_and_counters() {
     assert_eq!(priorities, [2, 1], "the larger one first");
     for found in &entries {
         assert_eq!(
-            pipeline.direct_counter_read(CONSTANT, found).unwrap(),
+            pipeline.direct_counter_read(CONSTANT, Some(found)).unwrap(),
             (1, 264)
         );
     }
@@ -381,7 +434,9 @@ fn constant_entries_have_priorities_and_counters() {
     assert_eq!(pipeline.table_entry(CONSTANT, &wanted).unwrap(), entries[0]);
     pipeline.clear();
     assert_eq!(
-        pipeline.direct_counter_read(CONSTANT, &wanted).unwrap(),
+        pipeline
+            .direct_counter_read(CONSTANT, Some(&wanted))
+            .unwrap(),
         (0, 0)
     );
 }

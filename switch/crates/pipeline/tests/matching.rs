@@ -67,9 +67,20 @@ fn exact_match_with_direct_counter() {
         look(&mut pipeline, 1, &frame(1, 0x0102_0304, 0, 0, 1 << 127)),
         (9, 0x81, 0)
     );
-    assert_eq!(pipeline.direct_counter_read(EXACT, &data).unwrap(), (2, 48));
-    pipeline.direct_counter_write(EXACT, &data, (7, 8)).unwrap();
-    assert_eq!(pipeline.direct_counter_read(EXACT, &data).unwrap(), (7, 8));
+    assert_eq!(
+        pipeline.direct_counter_read(EXACT, Some(&data)).unwrap(),
+        (2, 48)
+    );
+    pipeline
+        .direct_counter_write(EXACT, Some(&data), (7, 8))
+        .unwrap();
+    assert_eq!(
+        pipeline.direct_counter_read(EXACT, Some(&data)).unwrap(),
+        (7, 8)
+    );
+    // The default entry counts what misses: one packet before the entry was modified.
+    assert_eq!(pipeline.direct_counter_read(EXACT, None).unwrap(), (1, 24));
+    pipeline.direct_counter_write(EXACT, None, (5, 6)).unwrap();
     // Without the header its fields are matched as zero.
     let absent = [
         ("hdr.key.$valid$", exact(0)),
@@ -89,8 +100,11 @@ fn exact_match_with_direct_counter() {
         look(&mut pipeline, 1, &frame(1, 0x0102_0304, 0, 0, 1 << 127)).1,
         0x82
     );
+    assert_eq!(pipeline.direct_counter_read(EXACT, None).unwrap(), (6, 30));
     pipeline.clear();
+    assert_eq!(pipeline.direct_counter_read(EXACT, None).unwrap(), (0, 0));
     assert_eq!(look(&mut pipeline, 1, &[0xff]).1, 0x82);
+    assert_eq!(pipeline.direct_counter_read(EXACT, None).unwrap(), (1, 1));
 }
 
 #[test]

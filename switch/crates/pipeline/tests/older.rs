@@ -122,7 +122,7 @@ fn a_table_names_its_meters() {
         ..MeterRates::default()
     };
     pipeline
-        .direct_meter_configure("measure", &measured, Some(rates))
+        .direct_meter_configure("measure", Some(&measured), Some(rates))
         .unwrap();
     let colours: Vec<u8> = (0..3)
         .map(|_| answer(&mut pipeline, 0, 0, &[])[2])
@@ -130,7 +130,7 @@ fn a_table_names_its_meters() {
     assert_eq!(colours, [0, 1, 2]);
     assert_eq!(
         pipeline
-            .direct_counter_read("measure", &measured)
+            .direct_counter_read("measure", Some(&measured))
             .unwrap()
             .0,
         3

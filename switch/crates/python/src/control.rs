@@ -149,7 +149,7 @@ impl Update {
         packets: u64,
         octets: u64,
     ) -> Self {
-        let entry = entry(matches, priority);
+        let entry = Some(entry(matches, priority));
         Self(phb_node::Update::DirectCounter {
             table,
             entry,
@@ -179,7 +179,7 @@ impl Update {
     ) -> Self {
         Self(phb_node::Update::DirectMeter {
             table,
-            entry: entry(matches, priority),
+            entry: Some(entry(matches, priority)),
             rates: rates.map(meter_rates),
         })
     }

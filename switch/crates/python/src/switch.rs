@@ -249,7 +249,9 @@ impl Switch {
         priority: i32,
     ) -> PyResult<(u64, u64)> {
         let wanted = entry(matches, priority);
-        self.read(py, |pipeline| pipeline.direct_counter_read(table, &wanted))
+        self.read(py, |pipeline| {
+            pipeline.direct_counter_read(table, Some(&wanted))
+        })
     }
 
     #[pyo3(signature = (name, first=0, count=None))]

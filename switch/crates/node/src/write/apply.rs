@@ -62,7 +62,7 @@ fn apply_to(update: &Update, pipeline: &mut Pipeline) -> Result<(), WriteError> 
             table,
             entry,
             value,
-        } => pipeline.direct_counter_write(table, entry, *value),
+        } => pipeline.direct_counter_write(table, entry.as_ref(), *value),
         Update::Register { name, index, value } => pipeline.register_write(name, *index, value),
         Update::Registers { name, values } => {
             let size = size(pipeline.registers().into_iter(), "register", name)?;
@@ -94,12 +94,12 @@ fn apply_to(update: &Update, pipeline: &mut Pipeline) -> Result<(), WriteError> 
             table,
             entry,
             counts,
-        } => pipeline.direct_meter_counts_write(table, entry, *counts),
+        } => pipeline.direct_meter_counts_write(table, entry.as_ref(), *counts),
         Update::DirectMeter {
             table,
             entry,
             rates,
-        } => pipeline.direct_meter_configure(table, entry, *rates),
+        } => pipeline.direct_meter_configure(table, entry.as_ref(), *rates),
         Update::Crc {
             calculation,
             parameters,

@@ -92,17 +92,17 @@ fn inverse(update: &Update, pipeline: &Pipeline) -> Result<Vec<Update>, WriteErr
         Update::DirectCounter { table, entry, .. } => vec![Update::DirectCounter {
             table: table.clone(),
             entry: entry.clone(),
-            value: pipeline.direct_counter_read(table, entry)?,
+            value: pipeline.direct_counter_read(table, entry.as_ref())?,
         }],
         Update::DirectMeter { table, entry, .. } => vec![Update::DirectMeter {
             table: table.clone(),
             entry: entry.clone(),
-            rates: pipeline.direct_meter_rates(table, entry)?,
+            rates: pipeline.direct_meter_rates(table, entry.as_ref())?,
         }],
         Update::DirectMeterCounts { table, entry, .. } => vec![Update::DirectMeterCounts {
             table: table.clone(),
             entry: entry.clone(),
-            counts: pipeline.direct_meter_counts(table, entry)?,
+            counts: pipeline.direct_meter_counts(table, entry.as_ref())?,
         }],
         Update::ValueSet { name, .. } => vec![Update::ValueSet {
             name: name.clone(),
@@ -123,24 +123,24 @@ fn deleted(table: &str, entry: &Entry, pipeline: &Pipeline) -> Result<Vec<Update
         entry: pipeline.table_entry(table, entry)?,
     }];
     // Refused for a table without direct counter or meter, which has none to bring back.
-    if let Ok(value) = pipeline.direct_counter_read(table, entry) {
+    if let Ok(value) = pipeline.direct_counter_read(table, Some(entry)) {
         changes.push(Update::DirectCounter {
             table: table.to_owned(),
-            entry: entry.clone(),
+            entry: Some(entry.clone()),
             value,
         });
     }
-    if let Ok(rates) = pipeline.direct_meter_rates(table, entry) {
+    if let Ok(rates) = pipeline.direct_meter_rates(table, Some(entry)) {
         changes.push(Update::DirectMeter {
             table: table.to_owned(),
-            entry: entry.clone(),
+            entry: Some(entry.clone()),
             rates,
         });
     }
-    if let Ok(counts) = pipeline.direct_meter_counts(table, entry) {
+    if let Ok(counts) = pipeline.direct_meter_counts(table, Some(entry)) {
         changes.push(Update::DirectMeterCounts {
             table: table.to_owned(),
-            entry: entry.clone(),
+            entry: Some(entry.clone()),
             counts,
         });
     }

@@ -100,8 +100,8 @@ pub enum Update {
     DirectCounter {
         /// The table.
         table: String,
-        /// The entry; its action does not matter.
-        entry: Entry,
+        /// The entry; its action does not matter. `None` is the default entry.
+        entry: Option<Entry>,
         /// Packets and bytes.
         value: Count,
     },
@@ -157,8 +157,8 @@ pub enum Update {
     DirectMeterCounts {
         /// The table.
         table: String,
-        /// The entry; its action does not matter.
-        entry: Entry,
+        /// The entry; its action does not matter. `None` is the default entry.
+        entry: Option<Entry>,
         /// Packets and bytes that were green, yellow and red.
         counts: [Count; 3],
     },
@@ -166,8 +166,8 @@ pub enum Update {
     DirectMeter {
         /// The table.
         table: String,
-        /// The entry; its action does not matter.
-        entry: Entry,
+        /// The entry; its action does not matter. `None` is the default entry.
+        entry: Option<Entry>,
         /// The rates.
         rates: Option<MeterRates>,
     },

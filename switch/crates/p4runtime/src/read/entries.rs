@@ -6,14 +6,14 @@ use phb_pipeline::{Entry, Pipeline, Time};
 use prost::Message;
 
 use super::arrays::{colours, data};
-use super::{Source, ready, write_entity, write_table_entry};
-use crate::keys::{identity, key};
+use super::{Source, write_entity, write_table_entry};
+use crate::keys::{has_no_key, identity, key};
 use crate::message::entity::{
     DirectCounterEntry, DirectMeterEntry, Entity, IdleTimeout, Kind, TableAction, TableActionKind,
     TableEntry,
 };
 use crate::schema::{DIRECT_COUNTER, DIRECT_METER, Naming, Schema, Table};
-use crate::status::{Code, Refusal, Result, invalid, unimplemented};
+use crate::status::{Code, Refusal, Result, invalid};
 use crate::store::{self, Store};
 use crate::write::config;
 
@@ -135,14 +135,33 @@ impl Entries {
     }
 }
 
-/// The entry for the switch. Its key is canonical, so translating it can't fail.
-fn native(entry: &TableEntry, table: &Table) -> Option<Entry> {
-    let mut copy = entry.clone();
-    Some(Entry {
-        matches: key(&mut copy, table, Naming::Known).ok()?,
-        priority: entry.priority,
-        ..Entry::default()
-    })
+/// An entry for the switch, or the default one.
+pub(crate) enum Native {
+    Default,
+    Keyed(Entry),
+}
+
+impl Native {
+    /// `None` if its key doesn't fit the table; one that was written to it does.
+    pub(crate) fn of(entry: &TableEntry, table: &Table) -> Option<Self> {
+        if entry.is_default_action {
+            return Some(Self::Default);
+        }
+        let mut copy = entry.clone();
+        Some(Self::Keyed(Entry {
+            matches: key(&mut copy, table, Naming::Known).ok()?,
+            priority: entry.priority,
+            ..Entry::default()
+        }))
+    }
+
+    /// As the switch names it.
+    pub(crate) fn entry(&self) -> Option<&Entry> {
+        match self {
+            Self::Default => None,
+            Self::Keyed(entry) => Some(entry),
+        }
+    }
 }
 
 pub(crate) fn with_counter(
@@ -151,8 +170,8 @@ pub(crate) fn with_counter(
     pipeline: &Pipeline,
 ) -> TableEntry {
     if table.direct_counter {
-        entry.counter_data = native(&entry, table)
-            .and_then(|native| pipeline.direct_counter_read(&table.name, &native).ok())
+        entry.counter_data = Native::of(&entry, table)
+            .and_then(|of| pipeline.direct_counter_read(&table.name, of.entry()).ok())
             .map(data);
     }
     entry
@@ -160,8 +179,8 @@ pub(crate) fn with_counter(
 
 pub(crate) fn with_meter(mut entry: TableEntry, table: &Table, pipeline: &Pipeline) -> TableEntry {
     if table.direct_meter.is_some() {
-        entry.meter_config = native(&entry, table)
-            .and_then(|native| pipeline.direct_meter_rates(&table.name, &native).ok()?)
+        entry.meter_config = Native::of(&entry, table)
+            .and_then(|of| pipeline.direct_meter_rates(&table.name, of.entry()).ok()?)
             .as_ref()
             .map(config);
     }
@@ -170,8 +189,8 @@ pub(crate) fn with_meter(mut entry: TableEntry, table: &Table, pipeline: &Pipeli
 
 fn with_colours(mut entry: TableEntry, table: &Table, pipeline: &Pipeline) -> TableEntry {
     if table.direct_meter.is_some() {
-        entry.meter_counter_data = native(&entry, table)
-            .and_then(|native| pipeline.direct_meter_counts(&table.name, &native).ok())
+        entry.meter_counter_data = Native::of(&entry, table)
+            .and_then(|of| pipeline.direct_meter_counts(&table.name, of.entry()).ok())
             .map(colours);
     }
     entry
@@ -180,8 +199,11 @@ fn with_colours(mut entry: TableEntry, table: &Table, pipeline: &Pipeline) -> Ta
 /// Adds the time since the last match, if the table keeps it; zero before the first look at it.
 fn with_time(mut entry: TableEntry, table: &Table, pipeline: &Pipeline, now: Time) -> TableEntry {
     if table.idle_timeout {
-        let last = native(&entry, table)
-            .and_then(|native| pipeline.last_hit(&table.name, &native).ok()?)
+        let of = Native::of(&entry, table);
+        let last = of
+            .as_ref()
+            .and_then(Native::entry)
+            .and_then(|entry| pipeline.last_hit(&table.name, entry).ok()?)
             .unwrap_or(now);
         let elapsed_ns = i64::try_from(now.saturating_sub(last)).unwrap_or(i64::MAX);
         entry.time_since_last_hit = Some(IdleTimeout { elapsed_ns });
@@ -194,6 +216,7 @@ fn key_of(entry: TableEntry) -> TableEntry {
         table_id: entry.table_id,
         matches: entry.matches,
         priority: entry.priority,
+        is_default_action: entry.is_default_action,
         ..TableEntry::default()
     }
 }
@@ -205,9 +228,9 @@ fn direct_meter(
     pipeline: &Pipeline,
     counted: bool,
 ) -> Option<Kind> {
-    let native = native(&entry, table)?;
-    let rates = pipeline.direct_meter_rates(&table.name, &native).ok()?;
-    let counts = pipeline.direct_meter_counts(&table.name, &native).ok()?;
+    let of = Native::of(&entry, table)?;
+    let rates = pipeline.direct_meter_rates(&table.name, of.entry()).ok()?;
+    let counts = pipeline.direct_meter_counts(&table.name, of.entry()).ok()?;
     Some(Kind::DirectMeter(DirectMeterEntry {
         table_entry: Some(key_of(entry)),
         config: rates.as_ref().map(config),
@@ -218,7 +241,7 @@ fn direct_meter(
 /// None for an entry that has been deleted since the read began.
 fn direct_counter(entry: TableEntry, table: &Table, pipeline: &Pipeline) -> Option<Kind> {
     let counts = pipeline
-        .direct_counter_read(&table.name, &native(&entry, table)?)
+        .direct_counter_read(&table.name, Native::of(&entry, table)?.entry())
         .ok()?;
     Some(Kind::DirectCounter(DirectCounterEntry {
         table_entry: Some(key_of(entry)),
@@ -269,22 +292,11 @@ fn of_one_table(
     mut wanted: TableEntry,
     answer: Answer,
 ) -> Result<Vec<Source>> {
-    let name = &table.name;
     let filter = filter(&wanted, table, schema)?;
-    if wanted.is_default_action {
-        if !wanted.matches.is_empty() || wanted.priority != 0 {
-            return invalid(format!(
-                "table {name}: the default entry has neither match fields nor a priority"
-            ));
-        }
-        let entry = store.default_entry(table.id);
-        let found = Some(entry).filter(|entry| filter.fits(entry));
-        let entities = found.map(|entry| Entity {
-            kind: Some(Kind::Table(entry)),
-        });
-        return Ok(ready(entities.into_iter().collect()));
-    }
-    let entries = if wanted.matches.is_empty() {
+    let entries = if wanted.is_default_action {
+        has_no_key(&wanted, table)?;
+        store::Entries::only(Some(store.default_entry(table.id)))
+    } else if wanted.matches.is_empty() {
         // Entries that match anything have no match fields, so a key without any is a wildcard.
         store.entries(table.id)
     } else {
@@ -371,9 +383,6 @@ fn resources(
         }
         vec![table]
     };
-    if wanted.is_default_action {
-        return unimplemented(format!("the default entry has no {what} of its own"));
-    }
     let mut sources = Vec::new();
     for table in tables {
         if !wanted.matches.is_empty() {

@@ -7,7 +7,7 @@ mod arrays;
 mod entries;
 mod rest;
 
-pub(crate) use entries::{with_counter, with_meter};
+pub(crate) use entries::{Native, with_counter, with_meter};
 
 use std::collections::VecDeque;
 use std::sync::Mutex;

@@ -6,10 +6,10 @@ use phb_pipeline::Entry;
 use super::cells::{counts, rates, resets};
 use super::{Operation, Step};
 use crate::actions::{self, Choice};
-use crate::keys::{Matches, identity, key};
+use crate::keys::{Matches, has_no_key, identity, key};
 use crate::message::entity::{DirectCounterEntry, DirectMeterEntry, TableActionKind, TableEntry};
 use crate::schema::{DIRECT_COUNTER, DIRECT_METER, IDLE_TIMEOUT, Naming, Schema, Table};
-use crate::status::{Code, Refusal, Result, invalid, unimplemented};
+use crate::status::{Code, Refusal, Result, invalid};
 use crate::store::Store;
 
 /// An entry for the switch with only its key.
@@ -61,9 +61,9 @@ pub(super) fn entry(
         }
         None => None,
     };
-    let resources = direct_resources(operation, &mut entry, table, &matches)?;
-    let keeps_action = action.is_none();
     let mut changed = named(matches, entry.priority);
+    let resources = direct_resources(operation, &mut entry, table, Some(&changed))?;
+    let keeps_action = action.is_none();
     changed.idle_timeout_ns = entry.idle_timeout_ns.unsigned_abs();
     match action {
         Some(Choice::Direct(call)) => (changed.action, changed.params) = call,
@@ -137,18 +137,19 @@ pub(crate) fn count_style(
     }
 }
 
-/// Moves counter and meter out of an entry into changes: the switch holds their values.
+/// Moves counter and meter out of an entry into changes: the switch holds their values. It is the entry `of` that key,
+/// or the default one (`None`).
 fn direct_resources(
     operation: Operation,
     entry: &mut TableEntry,
     table: &Table,
-    matches: &Matches,
+    of: Option<&Entry>,
 ) -> Result<Vec<Change>> {
     let mut changes = Vec::new();
     if let Some(data) = entry.counter_data.take() {
         changes.push(Change::DirectCounter {
             table: table.name.clone(),
-            entry: named(matches.clone(), entry.priority),
+            entry: of.cloned(),
             value: counts(&data)?,
         });
     }
@@ -160,13 +161,13 @@ fn direct_resources(
         let rates = config.map(|config| rates(&table.name, &config, kind));
         changes.push(Change::DirectMeter {
             table: table.name.clone(),
-            entry: named(matches.clone(), entry.priority),
+            entry: of.cloned(),
             rates: rates.transpose()?,
         });
     }
     let counts = entry.meter_counter_data.take();
     if resets(counts.as_ref(), &table.name)? {
-        changes.push(no_counts(table, named(matches.clone(), entry.priority)));
+        changes.push(no_counts(table, of.cloned()));
     }
     Ok(changes)
 }
@@ -205,7 +206,7 @@ fn check_resources(entry: &TableEntry, table: &Table) -> Result<()> {
     Ok(())
 }
 
-fn no_counts(table: &Table, entry: Entry) -> Change {
+fn no_counts(table: &Table, entry: Option<Entry>) -> Change {
     Change::DirectMeterCounts {
         table: table.name.clone(),
         entry,
@@ -225,11 +226,7 @@ pub(super) fn default_entry(
             "table {name}: the default entry can only be modified"
         ));
     }
-    if !entry.matches.is_empty() || entry.priority != 0 {
-        return invalid(format!(
-            "table {name}: the default entry has neither match fields nor a priority"
-        ));
-    }
+    has_no_key(&entry, table)?;
     if entry.is_const {
         return invalid(format!("table {name}: is_const can not be written"));
     }
@@ -245,14 +242,6 @@ pub(super) fn default_entry(
         ));
     }
     check_resources(&entry, table)?;
-    if entry.counter_data.is_some()
-        || entry.meter_config.is_some()
-        || entry.meter_counter_data.is_some()
-    {
-        return unimplemented(format!(
-            "table {name}: the default entry has no counter and no meter of its own"
-        ));
-    }
     if table.profile.is_some() && entry.action.is_some() {
         return invalid(format!(
             "table {name}: the default action of a table with an action profile can not be changed"
@@ -264,13 +253,15 @@ pub(super) fn default_entry(
         Some(action) => Some(actions::of_default(action, table, schema)?),
     };
     let reset = action.is_none();
+    let resources = direct_resources(operation, &mut entry, table, None)?;
+    let changed = Change::DefaultAction {
+        table: name.clone(),
+        action,
+    };
     // No packet comes to a table that is not in the program.
     let changes = match table.absent {
         true => Vec::new(),
-        false => vec![Change::DefaultAction {
-            table: name.clone(),
-            action,
-        }],
+        false => std::iter::once(changed).chain(resources).collect(),
     };
     Ok(Step::new(changes, move |store| {
         let defaults = &mut store.rest_mut().defaults;
@@ -283,47 +274,36 @@ pub(super) fn default_entry(
 }
 
 pub(super) fn direct_counter(entry: DirectCounterEntry, schema: &Schema) -> Result<Step> {
-    let mut of = entry.table_entry.unwrap_or_default();
+    let of = entry.table_entry.unwrap_or_default();
     let table = schema.table(of.table_id)?;
     let name = &table.name;
     if !table.direct_counter {
         return table.lacks(DIRECT_COUNTER);
     }
-    if of.is_default_action {
-        return unimplemented(format!(
-            "table {name}: the default entry has no counter of its own"
-        ));
-    }
-    let matches = key(&mut of, table, Naming::Known)?;
-    let of = named(matches, of.priority);
+    let of = owner(of, table)?;
     let table = name.clone();
-    Ok(Step::of(vec![match &entry.data {
-        // Nothing to change, yet the entry must exist.
-        None => Change::Find { table, entry: of },
-        Some(data) => Change::DirectCounter {
+    Ok(Step::of(match (&entry.data, of) {
+        (Some(data), entry) => vec![Change::DirectCounter {
             table,
-            entry: of,
+            entry,
             value: counts(data)?,
-        },
-    }]))
+        }],
+        // Nothing to change, yet the entry must exist.
+        (None, Some(entry)) => vec![Change::Find { table, entry }],
+        (None, None) => Vec::new(),
+    }))
 }
 
 pub(super) fn direct_meter(entry: DirectMeterEntry, schema: &Schema) -> Result<Step> {
-    let mut of = entry.table_entry.unwrap_or_default();
+    let of = entry.table_entry.unwrap_or_default();
     let table = schema.table(of.table_id)?;
     let name = &table.name;
     let Some(kind) = table.direct_meter else {
         return table.lacks(DIRECT_METER);
     };
-    if of.is_default_action {
-        return unimplemented(format!(
-            "table {name}: the default entry has no meter of its own"
-        ));
-    }
     let resets = resets(entry.counter_data.as_ref(), name)?;
-    let matches = key(&mut of, table, Naming::Known)?;
+    let of = owner(of, table)?;
     let rates = entry.config.map(|config| rates(name, &config, kind));
-    let of = named(matches, of.priority);
     let counts = resets.then(|| no_counts(table, of.clone()));
     let configured = Change::DirectMeter {
         table: name.clone(),
@@ -333,4 +313,14 @@ pub(super) fn direct_meter(entry: DirectMeterEntry, schema: &Schema) -> Result<S
     Ok(Step::of(
         std::iter::once(configured).chain(counts).collect(),
     ))
+}
+
+/// The entry that a direct resource belongs to; `None` is the default one.
+fn owner(mut of: TableEntry, table: &Table) -> Result<Option<Entry>> {
+    if of.is_default_action {
+        has_no_key(&of, table)?;
+        return Ok(None);
+    }
+    let matches = key(&mut of, table, Naming::Known)?;
+    Ok(Some(named(matches, of.priority)))
 }

@@ -7,37 +7,49 @@ use crate::state::externs::counter::Count;
 use crate::state::externs::meter::{Meter, MeterRates};
 use crate::time::Time;
 
+/// A counter or meter is that of an entry, or of the default entry (`None`). The latter counts the packets that miss;
+/// its meter works once it is configured, and before leaves the packet's field as it is.
+///
 /// Errors: `NotFound` for an unknown table or entry, `InvalidArgument` for a table without direct
 /// counter or meter, and for a match that does not fit. The entry's action is ignored.
 impl Pipeline {
     /// Packets and bytes of an entry's direct counter.
-    pub fn direct_counter_read(&self, table: &str, entry: &Entry) -> Result<Count> {
+    pub fn direct_counter_read(&self, table: &str, entry: Option<&Entry>) -> Result<Count> {
         let (number, found) = self.counted(table, entry)?;
-        let count = self.state.tables[number].store().count(found);
+        let count = self.state.tables[number].count(found);
         Ok(count.unwrap_or_default())
     }
 
     /// Sets an entry's direct counter.
-    pub fn direct_counter_write(&mut self, table: &str, entry: &Entry, value: Count) -> Result<()> {
+    pub fn direct_counter_write(
+        &mut self,
+        table: &str,
+        entry: Option<&Entry>,
+        value: Count,
+    ) -> Result<()> {
         let (number, found) = self.counted(table, entry)?;
-        if let Some(count) = self.state.tables[number].store_mut().count_mut(found) {
+        if let Some(count) = self.state.tables[number].count_mut(found) {
             *count = value;
         }
         Ok(())
     }
 
-    fn counted(&self, table: &str, entry: &Entry) -> Result<(usize, u32)> {
+    fn counted(&self, table: &str, entry: Option<&Entry>) -> Result<(usize, Option<u32>)> {
         let number = self.table_number(table)?;
         if self.state.tables[number].shape.direct_counter.is_none() {
             return invalid(format!("table {table} has no direct counter"));
         }
-        self.found(table, entry)
+        self.found_or_default(number, table, entry)
     }
 
     /// The rates of an entry's direct meter, if it is configured.
-    pub fn direct_meter_rates(&self, table: &str, entry: &Entry) -> Result<Option<MeterRates>> {
+    pub fn direct_meter_rates(
+        &self,
+        table: &str,
+        entry: Option<&Entry>,
+    ) -> Result<Option<MeterRates>> {
         let (number, found) = self.metered(table, entry)?;
-        let meter = self.state.tables[number].store().meter(found);
+        let meter = self.state.tables[number].meter(found);
         Ok(meter.and_then(Meter::rates))
     }
 
@@ -46,7 +58,7 @@ impl Pipeline {
     pub fn direct_meter_configure(
         &mut self,
         table: &str,
-        entry: &Entry,
+        entry: Option<&Entry>,
         rates: Option<MeterRates>,
     ) -> Result<()> {
         let (number, found) = self.metered(table, entry)?;
@@ -58,16 +70,14 @@ impl Pipeline {
                 "table {table}: peak rate {peak} is below committed rate {committed}"
             ));
         }
-        if let Some(meter) = self.state.tables[number].store_mut().meter_mut(found) {
-            meter.configure(rates);
-        }
+        self.state.tables[number].change_meter(found, |meter| meter.configure(rates));
         Ok(())
     }
 
     /// Packets and bytes of an entry that its direct meter found green, yellow and red.
-    pub fn direct_meter_counts(&self, table: &str, entry: &Entry) -> Result<[Count; 3]> {
+    pub fn direct_meter_counts(&self, table: &str, entry: Option<&Entry>) -> Result<[Count; 3]> {
         let (number, found) = self.metered(table, entry)?;
-        let meter = self.state.tables[number].store().meter(found);
+        let meter = self.state.tables[number].meter(found);
         Ok(meter.map(Meter::counts).unwrap_or_default())
     }
 
@@ -75,22 +85,30 @@ impl Pipeline {
     pub fn direct_meter_counts_write(
         &mut self,
         table: &str,
-        entry: &Entry,
+        entry: Option<&Entry>,
         counts: [Count; 3],
     ) -> Result<()> {
         let (number, found) = self.metered(table, entry)?;
-        if let Some(meter) = self.state.tables[number].store_mut().meter_mut(found) {
-            meter.set_counts(counts);
-        }
+        self.state.tables[number].change_meter(found, |meter| meter.set_counts(counts));
         Ok(())
     }
 
-    fn metered(&self, table: &str, entry: &Entry) -> Result<(usize, u32)> {
+    fn metered(&self, table: &str, entry: Option<&Entry>) -> Result<(usize, Option<u32>)> {
         let number = self.table_number(table)?;
         if self.state.tables[number].shape.direct_meter.is_none() {
             return invalid(format!("table {table} has no direct meter"));
         }
-        self.found(table, entry)
+        self.found_or_default(number, table, entry)
+    }
+
+    fn found_or_default(
+        &self,
+        number: usize,
+        table: &str,
+        entry: Option<&Entry>,
+    ) -> Result<(usize, Option<u32>)> {
+        let found = entry.map(|entry| self.found(table, entry)).transpose()?;
+        Ok((number, found.map(|(_, found)| found)))
     }
 
     /// When an entry was last hit, or first swept; `None` before, or without idle timeouts.

@@ -47,7 +47,7 @@ impl Machine<'_> {
     #[inline(always)]
     fn run(
         &mut self,
-        tables: &[Table],
+        tables: &mut [Table],
         packet: &mut Packet,
         at: &mut Address,
         back: &mut Address,
@@ -228,14 +228,12 @@ impl Machine<'_> {
                 }
                 Instruction::End => break None,
                 Instruction::Table(number) => {
-                    let Some(table) = tables.get(number as usize) else {
+                    let Some(table) = tables.get_mut(number as usize) else {
                         break None;
                     };
-                    // Nothing to look up, count or meter.
                     if let Some(next) = table.passed() {
                         rest = from(next);
-                    } else if table.is_empty() {
-                        let taken = table.missed();
+                    } else if let Some(taken) = table.miss(length) {
                         *back = taken.next;
                         rest = from(match taken.action {
                             Some(action) => enter(program, words, action, taken.parameters)

@@ -55,7 +55,15 @@ impl Lower<'_, '_> {
             let idle = is(self, Site::PASSED);
             let other = self.builder.create_block();
             let passed = blocks[passed];
-            self.builder.ins().brif(idle, passed, &[], other, &[]);
+            if applied.table.counts() {
+                let counted = self.builder.create_block();
+                self.builder.ins().brif(idle, counted, &[], other, &[]);
+                self.builder.switch_to_block(counted);
+                self.count_miss(&applied);
+                self.builder.ins().jump(passed, &[]);
+            } else {
+                self.builder.ins().brif(idle, passed, &[], other, &[]);
+            }
             self.builder.switch_to_block(other);
         }
         let some = is(self, Site::LOOK_UP);
@@ -65,12 +73,22 @@ impl Lower<'_, '_> {
             Some(search) => self.search(&applied, search),
         }
         self.builder.switch_to_block(applied.missed);
+        if applied.table.counts() {
+            self.count_miss(&applied);
+        }
         let outcome = self.site_u32(&applied, offset_of!(Site, outcome));
         let outcome = self.builder.ins().uextend(I64, outcome);
         let position = self.shifted_down(outcome, 1);
         let parameters = self.site_word(&applied, offset_of!(Site, parameters));
         self.set_parameters(parameters);
         self.choose(position, &of_misses(&applied.outcomes));
+    }
+
+    fn count_miss(&mut self, applied: &Applied<'_>) {
+        let place = applied.number as usize * size_of::<Table>() + Table::MISSED_COUNT;
+        let place = self.constant(place as u64);
+        let address = self.builder.ins().iadd(applied.tables, place);
+        self.count_at(Region::Entries, address);
     }
 
     /// Leaves the whole look-up to the table.

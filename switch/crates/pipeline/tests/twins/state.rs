@@ -20,7 +20,8 @@ pub fn compare(native: &Pipeline, reference: &Pipeline, all: bool) {
         }
     }
     for table in reference.tables() {
-        let per_entry = table.direct_counter.is_some() || table.idle_timeouts;
+        let per_entry =
+            table.direct_counter.is_some() || table.direct_meter.is_some() || table.idle_timeouts;
         if !all && !per_entry {
             continue;
         }
@@ -33,10 +34,15 @@ pub fn compare(native: &Pipeline, reference: &Pipeline, all: bool) {
         );
         for entry in entries.iter().filter(|_| per_entry) {
             let seen = |pipeline: &Pipeline| {
-                let count = pipeline.direct_counter_read(&table.name, entry);
+                let count = pipeline.direct_counter_read(&table.name, Some(entry));
                 (count, pipeline.last_hit(&table.name, entry))
             };
             assert_eq!(seen(native), seen(reference), "{} {entry:?}", table.name);
         }
+        let missed = |pipeline: &Pipeline| {
+            let counts = pipeline.direct_meter_counts(&table.name, None);
+            (pipeline.direct_counter_read(&table.name, None), counts)
+        };
+        assert_eq!(missed(native), missed(reference), "{}", table.name);
     }
 }

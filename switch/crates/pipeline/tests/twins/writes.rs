@@ -14,8 +14,8 @@ pub enum Write {
     Modify(String, Entry),
     Delete(String, Entry),
     Default(String, Option<(String, Vec<Param>)>),
-    DirectCounter(String, Entry, Count),
-    DirectMeter(String, Entry, Option<MeterRates>),
+    DirectCounter(String, Option<Entry>, Count),
+    DirectMeter(String, Option<Entry>, Option<MeterRates>),
     Counter(String, usize, Count),
     Register(String, usize, Vec<u8>),
     Meter(String, usize, Option<MeterRates>),
@@ -40,10 +40,10 @@ impl Write {
                 pipeline.set_default_action(table, Some((action, params)))
             }
             Self::DirectCounter(table, entry, count) => {
-                pipeline.direct_counter_write(table, entry, *count)
+                pipeline.direct_counter_write(table, entry.as_ref(), *count)
             }
             Self::DirectMeter(table, entry, rates) => {
-                pipeline.direct_meter_configure(table, entry, *rates)
+                pipeline.direct_meter_configure(table, entry.as_ref(), *rates)
             }
             Self::Counter(name, index, count) => pipeline.counter_write(name, *index, *count),
             Self::Register(name, index, value) => pipeline.register_write(name, *index, value),
@@ -149,8 +149,14 @@ fn table(pipeline: &Pipeline, choices: &mut Choices<'_>) -> Option<Write> {
             name,
             (!choices.one_in(3)).then_some((entry.action, entry.params)),
         ),
-        8 => Write::DirectCounter(name, entry, (choices.word() >> 8, choices.word() >> 8)),
-        _ => Write::DirectMeter(name, entry, rates(choices)),
+        8 => {
+            let of = (!choices.one_in(4)).then_some(entry);
+            Write::DirectCounter(name, of, (choices.word() >> 8, choices.word() >> 8))
+        }
+        _ => {
+            let of = (!choices.one_in(4)).then_some(entry);
+            Write::DirectMeter(name, of, rates(choices))
+        }
     })
 }
 

@@ -4,7 +4,7 @@ use phb_node::{SwitchNode, Update};
 use phb_pipeline::{Pipeline, TableInfo};
 
 use super::table_code::{COUNTERS_DISABLED, ERROR, METERS_DISABLED};
-use super::tables::{by_handle, error, known, of_entry};
+use super::tables::{On, by_handle, error, known, of_entry};
 use super::{count, count_value, rates, rates_value};
 use crate::artifact::Artifact;
 use crate::call::{Fault, Outcome, Services};
@@ -12,11 +12,7 @@ use crate::limits;
 use crate::wire::{Fields, Value};
 
 pub fn call(services: &Services, method: &str, arguments: Fields<'_>) -> Outcome {
-    let on = On {
-        services,
-        table: arguments.text(2),
-        arguments,
-    };
+    let on = On::new(services, arguments);
     match method {
         "bm_mt_read_counter" => on.counter(),
         "bm_mt_write_counter" => on.write_counter(),
@@ -27,24 +23,12 @@ pub fn call(services: &Services, method: &str, arguments: Fields<'_>) -> Outcome
     }
 }
 
-/// A call on a table.
-#[derive(Clone, Copy)]
-struct On<'a> {
-    services: &'a Services,
-    table: &'a str,
-    arguments: Fields<'a>,
-}
-
 impl On<'_> {
-    fn handle(self) -> i32 {
-        self.arguments.int(3)
-    }
-
     fn counter(self) -> Outcome {
         self.services.read(|artifact, pipeline| {
             let table = counted(artifact, self.table)?;
             let entry = by_handle(pipeline, &table.name, self.handle())?;
-            let read = pipeline.direct_counter_read(&table.name, &entry);
+            let read = pipeline.direct_counter_read(&table.name, Some(&entry));
             read.map(count_value).map_err(error)
         })
     }
@@ -52,7 +36,7 @@ impl On<'_> {
     fn write_counter(self) -> Outcome {
         let plan = |artifact: &Artifact, _: &SwitchNode, pipeline: &Pipeline| {
             let table = counted(artifact, self.table)?.name.clone();
-            let entry = by_handle(pipeline, &table, self.handle())?;
+            let entry = Some(by_handle(pipeline, &table, self.handle())?);
             let value = count(self.arguments.fields(4));
             Ok(vec![Update::DirectCounter {
                 table,
@@ -75,7 +59,9 @@ impl On<'_> {
                     entry,
                     value: (0, 0),
                 };
-                Ok((entries.into_iter().map(reset).collect(), more))
+                let default = more.is_none().then_some(None);
+                let all = entries.into_iter().map(Some).chain(default);
+                Ok((all.map(reset).collect(), more))
             };
             next = self.services.change(plan, of_entry, |_, more| Ok(more))?;
         }
@@ -86,7 +72,7 @@ impl On<'_> {
         self.services.read(|artifact, pipeline| {
             let table = metered(artifact, self.table)?;
             let entry = by_handle(pipeline, &table.name, self.handle())?;
-            let rates = pipeline.direct_meter_rates(&table.name, &entry);
+            let rates = pipeline.direct_meter_rates(&table.name, Some(&entry));
             rates.map(rates_value).map_err(error)
         })
     }
@@ -101,7 +87,7 @@ impl On<'_> {
             let rates = Some(rates);
             Ok(vec![Update::DirectMeter {
                 table,
-                entry,
+                entry: Some(entry),
                 rates,
             }])
         };

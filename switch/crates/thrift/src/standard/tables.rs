@@ -19,11 +19,7 @@ use crate::wire::{Fields, Value, encode};
 const MILLISECOND: u64 = 1_000_000;
 
 pub fn call(services: &Services, method: &str, arguments: Fields<'_>) -> Outcome {
-    let on = On {
-        services,
-        table: arguments.text(2),
-        arguments,
-    };
+    let on = On::new(services, arguments);
     match method {
         "bm_mt_get_num_entries" => on.length(),
         "bm_mt_clear_entries" => on.clear(),
@@ -58,12 +54,26 @@ enum Kind {
     Group,
 }
 
-/// A call on a table.
+/// A call on a table, or on one of its entries.
 #[derive(Clone, Copy)]
-struct On<'a> {
-    services: &'a Services,
-    table: &'a str,
-    arguments: Fields<'a>,
+pub(super) struct On<'a> {
+    pub(super) services: &'a Services,
+    pub(super) table: &'a str,
+    pub(super) arguments: Fields<'a>,
+}
+
+impl<'a> On<'a> {
+    pub(super) fn new(services: &'a Services, arguments: Fields<'a>) -> Self {
+        Self {
+            services,
+            table: arguments.text(2),
+            arguments,
+        }
+    }
+
+    pub(super) fn handle(self) -> i32 {
+        self.arguments.int(3)
+    }
 }
 
 pub(super) fn known<'a>(artifact: &'a Artifact, name: &str) -> Result<&'a TableInfo, Fault> {
@@ -115,10 +125,6 @@ pub(super) fn of_entry(failure: &Failure) -> Fault {
 }
 
 impl On<'_> {
-    fn handle(self) -> i32 {
-        self.arguments.int(3)
-    }
-
     fn length(self) -> Outcome {
         self.services.read(|artifact, pipeline| {
             let table = known(artifact, self.table)?;

@@ -7,6 +7,8 @@ use super::store::{GROUP, MEMBER, Store};
 use super::{Index, Table};
 use crate::error::{Code, WriteError};
 use crate::program::ActionChoice;
+use crate::state::externs::counter::Count;
+use crate::state::externs::meter::Meter;
 
 impl Table {
     /// The words an entry goes by in an exact or prefix index.
@@ -183,6 +185,51 @@ impl Table {
         }
     }
 
+    /// Packets and bytes of an entry, or of the default entry (`None`); nothing if the table counts none.
+    pub(crate) fn count_mut(&mut self, entry: Option<u32>) -> Option<&mut Count> {
+        match entry {
+            Some(number) => self.store.count_mut(number),
+            None => self.counts.then_some(&mut self.missed_count),
+        }
+    }
+
+    /// As [`Self::count_mut`].
+    pub(crate) fn count(&self, entry: Option<u32>) -> Option<Count> {
+        match entry {
+            Some(number) => self.store.count(number),
+            None => self.counts.then_some(self.missed_count),
+        }
+    }
+
+    /// The meter of an entry, or of the default entry (`None`), which has none before one is made.
+    pub(crate) fn meter(&self, entry: Option<u32>) -> Option<&Meter> {
+        match entry {
+            Some(number) => self.store.meter(number),
+            None => self.missed_meter.as_deref(),
+        }
+    }
+
+    /// Changes the meter of an entry, or of the default entry (`None`).
+    pub(crate) fn change_meter(&mut self, entry: Option<u32>, change: impl FnOnce(&mut Meter)) {
+        match entry {
+            Some(number) => {
+                if let Some(meter) = self.store.meter_mut(number) {
+                    change(meter);
+                }
+            }
+            None => {
+                change(self.missed_meter.get_or_insert_default());
+                self.refresh_site();
+            }
+        }
+    }
+
+    /// Whether packets that miss are metered.
+    pub(super) fn meters_misses(&self) -> bool {
+        let meter = self.missed_meter.as_deref();
+        meter.is_some_and(|meter| meter.rates().is_some())
+    }
+
     pub(crate) fn store(&self) -> &Store {
         &self.store
     }
@@ -201,6 +248,8 @@ impl Table {
 
     /// Restores the program's own entries and default action.
     pub(crate) fn clear(&mut self) {
+        self.missed_count = (0, 0);
+        self.missed_meter = None;
         self.set_default(self.shape.default.clone());
         if self.shape.constant_entries {
             self.store.reset_state();

@@ -27,7 +27,11 @@ use profile::Profile;
 use store::{GROUP, MEMBER, Store, StoreLayout};
 
 use crate::packet::Packet;
-use crate::program::{ActionChoice, Address, Key, MatchKind, TableShape, column_mask, columns_of};
+use crate::program::{
+    ActionChoice, Address, DirectMeter, Key, MatchKind, TableShape, column_mask, columns_of,
+};
+use crate::state::externs::counter::Count;
+use crate::state::externs::meter::Meter;
 use crate::time::Time;
 
 pub(crate) use entry::{Choice, SetMember, TableEntry, WeightedMember};
@@ -55,8 +59,14 @@ pub(crate) struct Table {
     /// The result of a packet that needs no look-up.
     pub(crate) site: Site,
     default: Option<ActionChoice>,
-    /// Where control goes on, if a packet that misses finds nothing to do.
+    /// Where control goes on, if every packet misses and there is nothing to do, count and meter.
     passed: Option<Address>,
+    /// Entries count their packets, and the default entry those that miss.
+    counts: bool,
+    /// Packets and bytes that have missed.
+    missed_count: Count,
+    /// Of the default entry: there once it has been configured.
+    missed_meter: Option<Box<Meter>>,
     pub(crate) profile: Option<Box<Profile>>,
     extractor: Extractor,
     index: Index,
@@ -121,6 +131,9 @@ impl Table {
             site: Site::default(),
             default: None,
             passed: None,
+            counts: shape.direct_counter.is_some(),
+            missed_count: (0, 0),
+            missed_meter: None,
             key: vec![0; extractor.words()],
             store: Store::new(layout),
             profile: shape.profile.clone().map(Profile::new).map(Box::new),
@@ -156,20 +169,34 @@ impl Table {
 
     pub(crate) fn set_default(&mut self, choice: Option<ActionChoice>) {
         self.default = choice;
-        let idle = |choice: &ActionChoice| self.shape.actions[choice.action as usize].idle;
-        let missed = self.default.as_ref().is_none_or(idle);
-        self.passed = missed.then(|| self.missed().next);
         self.refresh_site();
     }
 
-    /// Where control goes on, if the table is empty and its default action does nothing.
+    /// Where control goes on, if every packet misses and there is nothing to do, count and meter.
     #[inline(always)]
     pub(crate) fn passed(&self) -> Option<Address> {
-        self.passed.filter(|_| self.is_empty())
+        self.passed
+    }
+
+    /// Counts a packet of so many bytes that misses, if every one does and none is metered.
+    #[inline(always)]
+    pub(crate) fn miss(&mut self, length: u32) -> Option<Taken<'_>> {
+        if self.site.state == Site::LOOK_UP {
+            return None;
+        }
+        self.count_miss(length);
+        Some(self.missed())
     }
 
     #[inline(always)]
-    pub(crate) fn missed(&self) -> Taken<'_> {
+    fn count_miss(&mut self, length: u32) {
+        if self.counts {
+            count(&mut self.missed_count, length);
+        }
+    }
+
+    #[inline(always)]
+    fn missed(&self) -> Taken<'_> {
         let default = self.default.as_ref();
         let choice = default.map(|default| (default.action, &*default.parameters));
         self.shape.taken(choice, false)
@@ -190,10 +217,11 @@ impl Table {
     #[inline]
     fn take(&mut self, found: Option<u32>, packet: &mut Packet, now: Time) -> Taken<'_> {
         let choice = match found {
-            None => self
-                .default
-                .as_ref()
-                .map(|default| (default.action, &*default.parameters)),
+            None => {
+                self.note_miss(packet, now);
+                let default = self.default.as_ref();
+                default.map(|default| (default.action, &*default.parameters))
+            }
             Some(number) => {
                 self.note_hit(number, packet, now);
                 match self.store.choice(number) {
@@ -214,18 +242,26 @@ impl Table {
 
     #[inline]
     fn note_hit(&mut self, number: u32, packet: &mut Packet, now: Time) {
-        if let Some((packets, bytes)) = self.store.count_mut(number) {
-            *packets = packets.wrapping_add(1);
-            *bytes = bytes.wrapping_add(packet.received_length.into());
+        if let Some(cell) = self.store.count_mut(number) {
+            count(cell, packet.received_length);
         }
         if let Some(meter) = self.store.meter_mut(number)
             && let Some(direct) = &self.shape.direct_meter
         {
-            let colour = meter.execute(now, direct.unit, packet.received_length);
-            let number = direct.colours[colour as usize % 3];
-            packet.set_field(Some(direct.target), number);
+            direct.mark(meter, packet, now);
         }
         self.store.hit(number, now);
+    }
+
+    #[inline]
+    fn note_miss(&mut self, packet: &mut Packet, now: Time) {
+        self.count_miss(packet.received_length);
+        if let Some(meter) = &mut self.missed_meter
+            && meter.rates().is_some()
+            && let Some(direct) = &self.shape.direct_meter
+        {
+            direct.mark(meter, packet, now);
+        }
     }
 
     #[inline]
@@ -258,9 +294,9 @@ impl Table {
         self.store.parameter_words()
     }
 
-    /// Whether entries count their packets.
+    /// Whether entries count their packets, and the default entry those that miss.
     pub(crate) fn counts(&self) -> bool {
-        self.shape.direct_counter.is_some()
+        self.counts
     }
 
     /// The word of a packet that the table's only key is, a prefix of up to 64 bits, and its mask.
@@ -294,6 +330,21 @@ impl Table {
     /// The columns of a search key, and the words that they go to.
     pub(crate) fn pieces(&self) -> (&[Piece], usize) {
         (self.extractor.pieces(), self.extractor.words())
+    }
+}
+
+#[inline(always)]
+fn count((packets, bytes): &mut Count, length: u32) {
+    *packets = packets.wrapping_add(1);
+    *bytes = bytes.wrapping_add(length.into());
+}
+
+impl DirectMeter {
+    /// Meters the packet, and gives it its colour.
+    fn mark(&self, meter: &mut Meter, packet: &mut Packet, now: Time) {
+        let colour = meter.execute(now, self.unit, packet.received_length);
+        let number = self.colours[colour as usize % 3];
+        packet.set_field(Some(self.target), number);
     }
 }
 

@@ -1,8 +1,11 @@
 //! The places of a table that native code reads: the result of a packet that finds nothing, and where
 //! the index and the entries lie. Each write refreshes them, so no write makes code anew.
 
+use std::mem::offset_of;
+
 use super::exact::Exact;
 use super::{Index, Table};
+use crate::program::ActionChoice;
 
 /// A table's state for native code.
 #[repr(C)]
@@ -27,7 +30,7 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// There are entries.
+    /// There are entries, or packets that miss are metered.
     pub(crate) const LOOK_UP: u32 = 0;
     /// No entries: every packet takes the default action.
     pub(crate) const MISSED: u32 = 1;
@@ -49,6 +52,9 @@ pub(crate) enum Search {
 }
 
 impl Table {
+    /// Where a table counts the packets that miss.
+    pub(crate) const MISSED_COUNT: usize = offset_of!(Table, missed_count);
+
     /// How native code searches it; `None` if a hit has effects that are left to
     /// [`Table::apply_key`]: members of a profile, meters, idle timeouts.
     pub(crate) fn native_search(&self) -> Option<Search> {
@@ -66,8 +72,16 @@ impl Table {
         })
     }
 
-    /// Writes the site anew, after entries came or went or the default action changed.
+    /// Writes the site anew, after entries came or went or the default entry changed.
     pub(super) fn refresh_site(&mut self) {
+        let idle = |choice: &ActionChoice| self.shape.actions[choice.action as usize].idle;
+        let state = match self.default().is_none_or(idle) {
+            _ if !self.is_empty() || self.meters_misses() => Site::LOOK_UP,
+            true => Site::PASSED,
+            false => Site::MISSED,
+        };
+        let passed = state == Site::PASSED && !self.counts;
+        self.passed = passed.then(|| self.missed().next);
         let missed = self.missed();
         let (outcome, parameters) = (missed.outcome, missed.parameters.as_ptr());
         let (mut nodes, mut numbers) = (0, 0);
@@ -87,11 +101,7 @@ impl Table {
         self.site = Site {
             outcome,
             parameters: parameters.expose_provenance(),
-            state: match (self.is_empty(), self.passed) {
-                (false, _) => Site::LOOK_UP,
-                (true, None) => Site::MISSED,
-                (true, Some(_)) => Site::PASSED,
-            },
+            state,
             choices,
             entries,
             counts,
