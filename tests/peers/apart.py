@@ -69,22 +69,31 @@ def python(interpreter: str, module: str, *arguments: str) -> list[str]:
     return [interpreter, "-c", program, *arguments]
 
 
-def run(command: list[str], folder: Path, path: str, seconds: float) -> dict[str, object]:
-    """Run a command in `folder`; give the JSON object that is the last line of its output.
+def start(command: list[str], folder: Path, path: str, seconds: float) -> subprocess.CompletedProcess[str]:
+    """Run a command in `folder`, in namespaces of its own.
 
     Raises:
-        AssertionError: it failed; with its output.
         subprocess.TimeoutExpired: it took longer.
     """
-    ended = subprocess.run(
+    return subprocess.run(
         [*NAMESPACES, "sh", "-c", START, "sh", *command],
         cwd=folder,
-        env=os.environ | {"PATH": path},
+        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"PATH": path},
         capture_output=True,
         text=True,
         check=False,
         timeout=seconds,
     )
+
+
+def run(command: list[str], folder: Path, path: str, seconds: float) -> dict[str, object]:
+    """As `start`; give the JSON object that is the last line of its output.
+
+    Raises:
+        AssertionError: it failed; with its output.
+        subprocess.TimeoutExpired: it took longer.
+    """
+    ended = start(command, folder, path, seconds)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     result: dict[str, object] = json.loads(ended.stdout.splitlines()[-1])
     return result

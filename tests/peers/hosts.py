@@ -61,5 +61,5 @@ class Hosts:
     def iperf(self, client: str, server: str, address: str, seconds: int = 2) -> str:
         """What iperf's client says of its rate, as ``9.5 Mbits/sec``; nothing if it got no connection."""
         self.begin(server, "iperf -s")
-        said = self.run(client, f"timeout -k 1 {seconds + 10} iperf -f m -t {seconds} -c {address}")
+        said = self.run(client, f"timeout -k 1 {seconds + 40} iperf -f m -t {seconds} -c {address}")
         return "".join(re.findall(r"[\d.]+ Mbits/sec", said)[-1:])

@@ -60,16 +60,21 @@ pub struct Tree {
 
 impl Tree {
     /// Reads the ports once; from then on their rates and limits are set through this tree.
-    /// `names` are those of interfaces, by port number. Other ports are called by their number.
+    /// `names` are those of interfaces, by port number. Other ports are called by their number. Of the port `hidden`
+    /// clients see nothing.
     #[must_use]
     pub fn new(
         node: Arc<Mutex<SwitchNode>>,
         mut names: BTreeMap<u16, String>,
+        hidden: Option<u16>,
         attachments: Attachments,
         server: Arc<ServerCounters>,
     ) -> Self {
         let mut by_name = BTreeMap::new();
-        for (port, _) in lock(&node).ports() {
+        for (port, _) in lock(&node)
+            .ports()
+            .filter(|(port, _)| Some(*port) != hidden)
+        {
             let name = names.remove(&port);
             by_name.insert(name.unwrap_or_else(|| port.to_string()), port);
         }
@@ -297,7 +302,7 @@ mod tests {
         };
         let node = Arc::new(Mutex::new(SwitchNode::new(config, [])));
         let attachments: Attachments = Arc::new(BTreeMap::new);
-        let tree = Tree::new(node, BTreeMap::new(), attachments, Arc::default());
+        let tree = Tree::new(node, BTreeMap::new(), None, attachments, Arc::default());
         let first = tree.shared_snapshot(SHARED_NS);
         let same = tree.shared_snapshot(2 * SHARED_NS - 1);
         assert!(Arc::ptr_eq(&first, &same));

@@ -123,6 +123,15 @@ fn ports_by_ifindex() {
 }
 
 #[test]
+fn a_hidden_port() {
+    let switch = switch_that_hides(3);
+    let names = switch.values(&["/interfaces/interface[name=*]/name"]);
+    assert_eq!(names.len(), 2, "{names:?}");
+    let all = switch.values(&["/"]);
+    assert!(all.keys().all(|path| !path.contains("[name=3]")));
+}
+
+#[test]
 fn documents() {
     let slow = PortConfig {
         rate_bps: Some(64_000),

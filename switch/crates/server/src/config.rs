@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use phb_gnmi::Attachments;
 use phb_node::SwitchNode;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The switch that a server programs.
 pub type Node = Arc<Mutex<SwitchNode>>;
@@ -18,6 +18,34 @@ pub enum Manners {
     Specification,
     /// simple_switch_grpc's.
     Bmv2,
+}
+
+/// bmv2 has no gNMI. Its controllers know it from Stratum, which drives bmv2, too.
+impl Manners {
+    /// The port that gNMI tells nothing of: to Stratum, the one to controllers is no interface.
+    pub(crate) fn hidden(self, node: &Node) -> Option<u16> {
+        match self {
+            Self::Specification => None,
+            Self::Bmv2 => {
+                let node = node.lock().unwrap_or_else(PoisonError::into_inner);
+                node.config().cpu_port
+            }
+        }
+    }
+
+    /// What gNMI tells of interfaces: with Stratum, `ifindex` is the port's number.
+    pub(crate) fn attachments(self, attachments: Attachments) -> Attachments {
+        match self {
+            Self::Specification => attachments,
+            Self::Bmv2 => Arc::new(move || {
+                let mut attached = attachments();
+                for attachment in attached.values_mut() {
+                    attachment.ifindex = None;
+                }
+                attached
+            }),
+        }
+    }
 }
 
 /// The configuration of a server.
@@ -145,4 +173,49 @@ pub enum Object {
     Id(u32),
     /// By name.
     Name(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use phb_gnmi::Attachment;
+    use phb_node::SwitchConfig;
+    use phb_pipeline::Executor;
+
+    use super::*;
+
+    #[test]
+    fn with_bmv2s_manners_the_port_to_controllers_is_hidden() {
+        let config = SwitchConfig {
+            name: "test".to_owned(),
+            cpu_port: Some(255),
+            drop_port: 511,
+            seed: 1,
+            executor: Executor::default(),
+        };
+        let node: Node = Arc::new(Mutex::new(SwitchNode::new(config, [])));
+        for (manners, hidden) in [(Manners::Specification, None), (Manners::Bmv2, Some(255))] {
+            assert_eq!(manners.hidden(&node), hidden, "{manners:?}");
+        }
+    }
+
+    #[test]
+    fn with_bmv2s_manners_an_index_is_the_ports_number() {
+        let at_interface = Attachment {
+            ifindex: Some(77),
+            missed: 3,
+            ..Attachment::default()
+        };
+        let given: Attachments = {
+            let at_interface = at_interface.clone();
+            Arc::new(move || [(1, at_interface.clone())].into())
+        };
+        for (manners, ifindex) in [(Manners::Specification, Some(77)), (Manners::Bmv2, None)] {
+            let expected = Attachment {
+                ifindex,
+                ..at_interface.clone()
+            };
+            let told = manners.attachments(Arc::clone(&given))();
+            assert_eq!(told, [(1, expected)].into(), "{manners:?}");
+        }
+    }
 }

@@ -81,10 +81,12 @@ impl Server {
             listeners.push(listener);
         }
         let counters = Arc::new(ServerCounters::default());
+        let hidden = config.manners.hidden(&node);
         let tree = Tree::new(
             Arc::clone(&node),
             config.names.clone(),
-            config.attachments,
+            hidden,
+            config.manners.attachments(config.attachments),
             Arc::clone(&counters),
         );
         let device = config.device_id;

@@ -53,6 +53,7 @@ class Example:
 
 EXAMPLES = {
     "basic": Example("basic/demo.py", "test_basic", (range(1, 5),) * 4),
+    "hello": Example("hello/demo2.py", "test_hello", (range(1, 3), range(1, 4), range(1, 3)), frames=_OF_THREE),
     "l2_switch": Example("l2_switch/demo.py", "test_l2switch", (range(1, 4),) * 3, frames=_OF_THREE),
     "simple": Example("simple/demo.py", "test_simple", (range(1, 3),)),
     "tunnel": Example("tunnel/demo1.py", "test_tunnel", (range(1, 4),) * 3),

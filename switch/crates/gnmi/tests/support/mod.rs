@@ -40,6 +40,15 @@ pub fn switch() -> Switch {
 }
 
 pub fn switch_with(ports: [PortConfig; 2]) -> Switch {
+    build((1..).zip(ports), None)
+}
+
+/// A switch with ports 1 to 3, of which the tree hides one.
+pub fn switch_that_hides(port: u16) -> Switch {
+    build((1..=3).map(|port| (port, unlimited())), Some(port))
+}
+
+fn build(ports: impl Iterator<Item = (u16, PortConfig)>, hidden: Option<u16>) -> Switch {
     let config = SwitchConfig {
         name: "test".to_owned(),
         cpu_port: None,
@@ -47,7 +56,7 @@ pub fn switch_with(ports: [PortConfig; 2]) -> Switch {
         seed: 1,
         executor: Executor::default(),
     };
-    let node = SwitchNode::new(config, (1..).zip(ports));
+    let node = SwitchNode::new(config, ports);
     let node = Arc::new(Mutex::new(node));
     let names = [(1, "eth1".to_owned()), (2, "eth2".to_owned())];
     let attached = Attached::default();
@@ -56,6 +65,7 @@ pub fn switch_with(ports: [PortConfig; 2]) -> Switch {
     let tree = Tree::new(
         Arc::clone(&node),
         names.into(),
+        hidden,
         Arc::new(move || attachments.lock().expect("no panic").clone()),
         Arc::clone(&counters),
     );
