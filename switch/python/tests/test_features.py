@@ -532,8 +532,12 @@ def test_clone_sessions(client: Client, switch: Switch) -> None:
     lengths = {port: len(frame) for _, port, frame in switch.process(0, MAC + bytes(6) + b"\x08\x00" + bytes(46), 1)}
     assert lengths == {1: 60, 2: 20, 3: 20}
     assert read(client, clone_session(0)) == [nine]
+    backed_up = with_backup(clone_session(9, (2, 1)), (3, 1))
+    client.write(update(MODIFY, backed_up))
+    assert read(client, clone_session(0)) == [backed_up]
+    assert sorted(sent(switch, 2)) == [1, 2]
     client.write(update(DELETE, clone_session(9)))
-    assert sent(switch, 2) == [1]
+    assert sent(switch, 3) == [1]
 
 
 @pytest.mark.parametrize(
@@ -548,7 +552,7 @@ def test_clone_sessions(client: Client, switch: Switch) -> None:
         (update(INSERT, multicast(6, (1, 1 << 16))), rpc_code.INVALID_ARGUMENT, "16 bit"),
         (update(INSERT, with_backup(multicast(6, (1, 1)), (1, 2))), rpc_code.INVALID_ARGUMENT, "backup of itself"),
         (update(INSERT, with_backup(multicast(6, (1, 1), (2, 1)), (2, 1))), rpc_code.INVALID_ARGUMENT, "given twice"),
-        (update(INSERT, with_backup(clone_session(6, (1, 1)), (2, 1))), rpc_code.UNIMPLEMENTED, "only replicas of"),
+        (update(INSERT, with_backup(clone_session(6, (1, 1)), (1, 2))), rpc_code.INVALID_ARGUMENT, "backup of itself"),
         (update(INSERT, clone_session(0)), rpc_code.INVALID_ARGUMENT, "from 1"),
         (update(INSERT, clone_session(6, (512, 1))), rpc_code.INVALID_ARGUMENT, "9 bit"),
         (update(INSERT, clone_session(6, class_of_service=8)), rpc_code.INVALID_ARGUMENT, "0 to 7"),

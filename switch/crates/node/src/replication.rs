@@ -19,6 +19,9 @@ pub struct Replica {
 pub struct CloneSession {
     /// The receivers, one copy each.
     pub replicas: Vec<Replica>,
+    /// Of each receiver in turn, who has its copy while its port is down, the preferred one first; fewer where the last
+    /// receivers have none. If all are down, the receiver itself.
+    pub backups: Vec<Vec<Replica>>,
     /// The copies' priority; 0: that of their metadata. It counts for packets without rank, and
     /// stands for the highest queue if the port lacks it.
     pub class_of_service: u8,
@@ -50,10 +53,10 @@ pub struct Replication {
     preferences: BTreeMap<u16, Vec<Vec<Replica>>>,
     /// Ports that are down.
     down: BTreeSet<Port>,
-    /// Each with the replicas of its group.
+    /// Each with the receivers at present, those of its group among them.
     sessions: HashMap<u16, Arc<CloneSession>>,
-    /// Those that have a group, as they were given.
-    grouped: BTreeMap<u16, CloneSession>,
+    /// Those that have a group or backups, as they were given.
+    changing: BTreeMap<u16, CloneSession>,
 }
 
 impl Replication {
@@ -85,6 +88,14 @@ impl Replication {
         for (group, members) in present {
             self.put_group(group, Some(members));
         }
+        self.refresh_sessions(|given| !given.backups.is_empty());
+    }
+
+    fn refresh_sessions(&mut self, which: impl Fn(&CloneSession) -> bool) {
+        for (session, given) in self.changing.iter().filter(|(_, given)| which(given)) {
+            let present = present_session(given, &self.groups, &self.down);
+            self.sessions.insert(*session, present);
+        }
     }
 
     fn put_group(&mut self, group: u16, replicas: Option<Arc<[Replica]>>) {
@@ -92,12 +103,7 @@ impl Replication {
             Some(replicas) => self.groups.insert(group, replicas),
             None => self.groups.remove(&group),
         };
-        let of_group = |(_, given): &(&u16, &CloneSession)| given.group == Some(group);
-        let sessions = self.grouped.iter().filter(of_group);
-        for (session, given) in sessions {
-            self.sessions
-                .insert(*session, with_group(given, &self.groups));
-        }
+        self.refresh_sessions(|given| given.group == Some(group));
     }
 
     /// The numbers of all multicast groups, in order.
@@ -123,13 +129,13 @@ impl Replication {
 
     /// Makes or replaces a clone session; `None` removes it.
     pub fn set_session(&mut self, session: u16, value: Option<CloneSession>) {
-        self.grouped.remove(&session);
+        self.changing.remove(&session);
         match value {
             Some(value) => {
-                self.sessions
-                    .insert(session, with_group(&value, &self.groups));
-                if value.group.is_some() {
-                    self.grouped.insert(session, value);
+                let present = present_session(&value, &self.groups, &self.down);
+                self.sessions.insert(session, present);
+                if value.group.is_some() || !value.backups.is_empty() {
+                    self.changing.insert(session, value);
                 }
             }
             None => {
@@ -147,31 +153,43 @@ impl Replication {
     /// A clone session as it was given.
     #[must_use]
     pub fn given_session(&self, session: u16) -> Option<&CloneSession> {
-        let given = self.grouped.get(&session);
+        let given = self.changing.get(&session);
         given.or_else(|| self.sessions.get(&session).map(Arc::as_ref))
     }
 
     /// The numbers of the sessions that copy to a multicast group.
     pub fn sessions_of(&self, group: u16) -> impl Iterator<Item = u16> + '_ {
-        let grouped = self.grouped.iter();
+        let changing = self.changing.iter();
         let of_group = move |(_, given): &(&u16, &CloneSession)| given.group == Some(group);
-        grouped.filter(of_group).map(|(session, _)| *session)
+        changing.filter(of_group).map(|(session, _)| *session)
     }
 }
 
 /// The first of each member's replicas whose port is not down.
 fn present_of(members: &[Vec<Replica>], down: &BTreeSet<Port>) -> Arc<[Replica]> {
     let present = members.iter().filter_map(|replicas| {
-        let up = replicas
-            .iter()
-            .find(|replica| !down.contains(&replica.port));
-        up.or(replicas.first()).copied()
+        let (first, backups) = replicas.split_first()?;
+        Some(*first_up(first, backups, down))
     });
     present.collect()
 }
 
-fn with_group(given: &CloneSession, groups: &HashMap<u16, Arc<[Replica]>>) -> Arc<CloneSession> {
+fn first_up<'r>(first: &'r Replica, backups: &'r [Replica], down: &BTreeSet<Port>) -> &'r Replica {
+    let mut all = std::iter::once(first).chain(backups);
+    let up = all.find(|replica| !down.contains(&replica.port));
+    up.unwrap_or(first)
+}
+
+/// A session with the receivers at present.
+fn present_session(
+    given: &CloneSession,
+    groups: &HashMap<u16, Arc<[Replica]>>,
+    down: &BTreeSet<Port>,
+) -> Arc<CloneSession> {
     let mut session = given.clone();
+    for (replica, backups) in session.replicas.iter_mut().zip(&given.backups) {
+        *replica = *first_up(replica, backups, down);
+    }
     let members = given.group.and_then(|group| groups.get(&group));
     session
         .replicas
@@ -185,6 +203,34 @@ mod tests {
 
     fn replica(port: Port) -> Replica {
         Replica { port, instance: 0 }
+    }
+
+    #[test]
+    fn a_session_goes_to_its_backups_while_ports_are_down() {
+        let mut replication = Replication::default();
+        let given = CloneSession {
+            replicas: vec![replica(1), replica(2), replica(3)],
+            backups: vec![vec![], vec![replica(4), replica(5)]],
+            ..CloneSession::default()
+        };
+        replication.set_down(&BTreeSet::from([4]));
+        replication.set_session(7, Some(given.clone()));
+        for (down, expected) in [
+            (&[][..], [1, 2, 3]),
+            (&[1, 2], [1, 4, 3]),
+            (&[2, 4], [1, 5, 3]),
+            (&[2, 4, 5], [1, 2, 3]),
+            (&[4], [1, 2, 3]),
+        ] {
+            replication.set_down(&down.iter().copied().collect());
+            let session = replication.session(7).expect("it is there");
+            let ports: Vec<Port> = session.replicas.iter().map(|each| each.port).collect();
+            assert_eq!(ports, expected, "{down:?}");
+            assert_eq!(replication.given_session(7), Some(&given));
+        }
+        replication.set_session(7, None);
+        replication.set_down(&BTreeSet::from([1]));
+        assert_eq!(replication.session(7), None);
     }
 
     #[test]

@@ -203,7 +203,7 @@ impl Update {
             replicas: all.into_iter().map(replica).collect(),
             class_of_service,
             packet_length_bytes,
-            group: None,
+            ..phb_node::CloneSession::default()
         });
         Self(phb_node::Update::CloneSession { session, value })
     }

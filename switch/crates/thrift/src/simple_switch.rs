@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use phb_node::{CloneSession, Failure, Replica, SwitchNode, Update};
 use phb_pipeline::Pipeline;
-use phb_traffic_manager::PortConfig;
+use phb_traffic_manager::{PortConfig, QueueConfig};
 
 use crate::artifact::Artifact;
 use crate::call::{Fault, Outcome, Services};
@@ -43,11 +43,15 @@ pub fn call(services: &Services, method: &str, arguments: Fields<'_>) -> Outcome
             let port = get(services, session).ok().and_then(|(port, _)| port);
             Ok(Value::I32(port.map_or(-1, i32::from)))
         }
-        "set_egress_priority_queue_depth" => queue(services, arguments, 3, true, depth),
-        "set_egress_queue_depth" => queue(services, arguments, 2, false, depth),
+        "set_egress_priority_queue_depth" => one_queue(services, arguments, |own, value| {
+            own.depth = usize::try_from(value).ok();
+        }),
+        "set_egress_queue_depth" => queues(services, arguments, depth),
         "set_all_egress_queue_depths" => all_queues(services, arguments, depth),
-        "set_egress_priority_queue_rate" => queue(services, arguments, 3, true, rate),
-        "set_egress_queue_rate" => queue(services, arguments, 2, false, rate),
+        "set_egress_priority_queue_rate" => one_queue(services, arguments, |own, value| {
+            own.rate_pps = u64::try_from(value).ok();
+        }),
+        "set_egress_queue_rate" => queues(services, arguments, rate),
         "set_all_egress_queue_rates" => all_queues(services, arguments, rate),
         "get_time_elapsed_us" => Ok(microseconds(services.elapsed())),
         "get_time_since_epoch_us" => Ok(microseconds(Services::since_epoch())),
@@ -132,39 +136,60 @@ fn get(services: &Services, session: i32) -> Result<(Option<u16>, Option<u16>), 
 fn depth(config: &mut PortConfig, value: i64) {
     config.queue_depth = usize::try_from(value).ok();
     config.held_queue_depth = None;
+    for own in config.own.values_mut() {
+        own.depth = None;
+    }
 }
 
 /// 0 is unlimited, as in bmv2.
 fn rate(config: &mut PortConfig, value: i64) {
     config.queue_rate_pps = u64::try_from(value).ok();
+    for own in config.own.values_mut() {
+        own.rate_pps = None;
+    }
 }
 
 type Setting = fn(&mut PortConfig, i64);
 
-/// One port. Its queues have a depth and a rate in common, so one of several can't be set apart.
-fn queue(
+/// Changes the port of the first argument. bmv2 has queues for ports that are not there, too; nothing waits in them.
+fn change(
     services: &Services,
     arguments: Fields<'_>,
-    place: i16,
-    of_priority: bool,
-    set: Setting,
+    set: impl FnOnce(&mut PortConfig),
 ) -> Outcome {
     let mut node = services.node();
     let port = arguments.int(1);
     let known = node.ports().find(|(number, _)| i32::from(*number) == port);
-    let Some((number, config)) = known else {
-        // bmv2 has queues for ports that are not there, too; nothing waits in them.
-        return Ok(Value::I32(0));
-    };
-    let mut config = config.clone();
-    if of_priority && config.queues > 1 {
-        return Err(Fault::other(
-            "the queues of a port have one depth and one rate: set those of the port",
-        ));
+    if let Some((number, config)) = known {
+        let mut config = config.clone();
+        set(&mut config);
+        node.set_port(number, config);
     }
-    set(&mut config, arguments.long(place));
-    node.set_port(number, config);
     Ok(Value::I32(0))
+}
+
+/// All queues of a port.
+fn queues(services: &Services, arguments: Fields<'_>, set: Setting) -> Outcome {
+    change(services, arguments, |config| set(config, arguments.long(2)))
+}
+
+/// One queue of a port. As in bmv2, of a port without such a queue nothing changes.
+fn one_queue(
+    services: &Services,
+    arguments: Fields<'_>,
+    set: impl FnOnce(&mut QueueConfig, i64),
+) -> Outcome {
+    change(services, arguments, |config| {
+        if let Some(own) = own(config, arguments.int(2)) {
+            set(own, arguments.long(3));
+        }
+    })
+}
+
+fn own(config: &mut PortConfig, priority: i32) -> Option<&mut QueueConfig> {
+    let priority = u8::try_from(priority).ok();
+    let known = priority.filter(|priority| *priority < config.queues)?;
+    Some(config.own.entry(known).or_default())
 }
 
 fn all_queues(services: &Services, arguments: Fields<'_>, set: Setting) -> Outcome {
@@ -178,4 +203,33 @@ fn all_queues(services: &Services, arguments: Fields<'_>, set: Setting) -> Outco
         node.set_port(number, config);
     }
     Ok(Value::I32(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_all_queues_get_single_ones_lose() {
+        let mut config = PortConfig {
+            queues: 2,
+            ..PortConfig::default()
+        };
+        for priority in [-1, 2, 256] {
+            assert_eq!(own(&mut config, priority), None);
+        }
+        for priority in [0, 1] {
+            let of_one = own(&mut config, priority).expect("there is such a queue");
+            (of_one.depth, of_one.rate_pps) = (Some(7), Some(8));
+        }
+        depth(&mut config, 9);
+        assert_eq!((config.queue_depth, config.queue_rate_pps), (Some(9), None));
+        let only_rate = QueueConfig {
+            depth: None,
+            rate_pps: Some(8),
+        };
+        assert_eq!(config.own.values().collect::<Vec<_>>(), [&only_rate; 2]);
+        rate(&mut config, 10);
+        assert_eq!(own(&mut config, 1), Some(&mut QueueConfig::default()));
+    }
 }

@@ -1,5 +1,7 @@
 //! How a port transmits.
 
+use std::collections::BTreeMap;
+
 use crate::token_bucket::ShaperConfig;
 
 /// Packets that may wait at a port unless configured. Programs should drop earlier, by policy.
@@ -7,6 +9,15 @@ pub const DEFAULT_BUFFER_PACKETS: usize = 4096;
 
 /// Default limit of a strict-priority queue in packets, as in simple_switch.
 pub const DEFAULT_QUEUE_DEPTH: usize = 64;
+
+/// What a strict-priority queue has for its own; `None`: as the port's others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueConfig {
+    /// Packets that may wait in it, whatever the outlet does.
+    pub depth: Option<usize>,
+    /// Its maximum rate in packets per second; 0 is unlimited.
+    pub rate_pps: Option<u64>,
+}
 
 /// How a port transmits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +42,8 @@ pub struct PortConfig {
     pub held_queue_depth: Option<usize>,
     /// Maximum rate of each queue, in packets per second; `None` and 0 are unlimited.
     pub queue_rate_pps: Option<u64>,
+    /// Queues that differ, by priority.
+    pub own: BTreeMap<u8, QueueConfig>,
     /// A limit on the rate besides the line's.
     pub shaper: Option<ShaperConfig>,
 }
@@ -48,6 +61,7 @@ impl Default for PortConfig {
             queue_depth: None,
             held_queue_depth: None,
             queue_rate_pps: None,
+            own: BTreeMap::new(),
             shaper: None,
         }
     }
@@ -63,6 +77,20 @@ impl PortConfig {
     pub(crate) fn pace(&self) -> Option<u64> {
         let paced = self.shaper.filter(|shaper| shaper.burst_bytes == 0);
         paced.map(|shaper| shaper.rate_bps)
+    }
+
+    /// Packets that may wait in each queue, of as many as there are, where the others have room for `common`.
+    pub(crate) fn depths(&self, common: usize) -> Vec<usize> {
+        let own = |priority| self.own.get(&priority).and_then(|own| own.depth);
+        (0..self.queues)
+            .map(|priority| own(priority).unwrap_or(common))
+            .collect()
+    }
+
+    /// A queue's maximum rate, in packets per second; `None` and 0 are unlimited.
+    pub(crate) fn queue_rate(&self, priority: u8) -> Option<u64> {
+        let own = self.own.get(&priority).and_then(|own| own.rate_pps);
+        own.or(self.queue_rate_pps)
     }
 
     /// Whether a frame takes time, on the line or in a shaper.

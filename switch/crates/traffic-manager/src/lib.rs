@@ -29,7 +29,7 @@ pub mod shaper;
 pub mod strict;
 pub mod token_bucket;
 
-pub use config::{DEFAULT_BUFFER_PACKETS, DEFAULT_QUEUE_DEPTH, PortConfig};
+pub use config::{DEFAULT_BUFFER_PACKETS, DEFAULT_QUEUE_DEPTH, PortConfig, QueueConfig};
 pub use outlet::Outlet;
 pub use pifo::Pifo;
 pub use port::{PortQueue, Queued, Refusal};

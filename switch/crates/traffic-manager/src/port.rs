@@ -89,8 +89,8 @@ pub struct PortQueue<T, F> {
     open: bool,
     /// A frame on an idle line leaves at once.
     at_once: bool,
-    /// Packets that may wait in a strict-priority queue.
-    queue_depth: usize,
+    /// Packets that may wait in each strict-priority queue.
+    depths: Vec<usize>,
 }
 
 impl<T, F> PortQueue<T, F> {
@@ -99,7 +99,7 @@ impl<T, F> PortQueue<T, F> {
     pub fn new(config: PortConfig) -> Self {
         let shaper = Shaper::new(config.rate_bps);
         let pace = Shaper::new(config.pace());
-        let strict = StrictQueues::new(config.queue_rate_pps);
+        let strict = StrictQueues::new(rates(&config));
         let (rate_bps, burst_bytes) = rate_and_burst(config.bucket());
         let mut port = Self {
             config,
@@ -114,7 +114,7 @@ impl<T, F> PortQueue<T, F> {
             outlet: Outlet::Always,
             open: false,
             at_once: false,
-            queue_depth: 0,
+            depths: Vec::new(),
         };
         port.set_outlet(Outlet::Always);
         port
@@ -130,7 +130,7 @@ impl<T, F> PortQueue<T, F> {
             .held_queue_depth
             .filter(|_| outlet != Outlet::Always);
         let depth = held.or(self.config.queue_depth);
-        self.queue_depth = depth.unwrap_or(DEFAULT_QUEUE_DEPTH);
+        self.depths = self.config.depths(depth.unwrap_or(DEFAULT_QUEUE_DEPTH));
     }
 
     /// The configuration.
@@ -157,9 +157,7 @@ impl<T, F> PortQueue<T, F> {
         if config.rate_bps != self.config.rate_bps {
             self.shaper.set_rate(config.rate_bps);
         }
-        if config.queue_rate_pps != self.config.queue_rate_pps {
-            self.strict.set_rate(config.queue_rate_pps);
-        }
+        self.strict.set_rates(rates(&config));
         self.config = config;
         self.set_outlet(self.outlet);
     }
@@ -210,11 +208,11 @@ impl<T, F> PortQueue<T, F> {
 
     /// Queues `item` at `now` (ns) behind its `priority`; on failure gives it back, and why.
     pub fn enqueue_strict(&mut self, now: u64, priority: u8, item: T) -> Result<(), (Refusal, T)> {
-        if priority >= self.config.queues {
+        let Some(&depth) = self.depths.get(usize::from(priority)) else {
             return Err((Refusal::Priority, item));
-        }
+        };
         let depth_at_enqueue = self.strict.depth(priority);
-        if depth_at_enqueue >= self.queue_depth {
+        if depth_at_enqueue >= depth {
             return Err((Refusal::Queue, item));
         }
         if self.depth() >= self.config.buffer_packets {
@@ -238,9 +236,10 @@ impl<T, F> PortQueue<T, F> {
             && self.strict.is_empty()
             && self.open
             && priority.is_none_or(|priority| {
-                priority < self.config.queues
-                    && self.config.queue_depth != Some(0)
-                    && self.config.queue_rate_pps.unwrap_or(0) == 0
+                self.depths
+                    .get(usize::from(priority))
+                    .is_some_and(|depth| *depth > 0)
+                    && self.config.queue_rate(priority).unwrap_or(0) == 0
             })
     }
 
@@ -413,6 +412,11 @@ impl<T, F> PortQueue<T, F> {
         let between = self.ring.len() + usize::from(self.gate.is_some());
         self.depth() + between + usize::from(self.line.is_some())
     }
+}
+
+/// The rate of each strict-priority queue.
+fn rates(config: &PortConfig) -> impl Iterator<Item = Option<u64>> + '_ {
+    (0..config.queues).map(|priority| config.queue_rate(priority))
 }
 
 /// Rate and burst of a bucket; 0 without one.

@@ -11,12 +11,12 @@ use crate::shaper::Shaper;
 pub struct StrictQueues<T> {
     queues: Vec<Queue<T>>,
     waiting: usize,
-    rate_pps: Option<u64>,
 }
 
 struct Queue<T> {
     /// Packets with the times when they are due (ns).
     packets: VecDeque<(u64, T)>,
+    rate_pps: Option<u64>,
     pace: Shaper,
 }
 
@@ -28,34 +28,38 @@ fn pace(rate_pps: Option<u64>) -> Option<u64> {
 }
 
 impl<T> StrictQueues<T> {
-    /// Empty queues, each with a rate in packets per second; `None` and 0 are unlimited.
+    /// Empty queues, each with a rate in packets per second, from priority 0 on; `None` and 0 are unlimited.
     #[must_use]
-    pub fn new(rate_pps: Option<u64>) -> Self {
-        Self {
+    pub fn new(rates: impl IntoIterator<Item = Option<u64>>) -> Self {
+        let mut queues = Self {
             queues: Vec::new(),
             waiting: 0,
-            rate_pps,
+        };
+        queues.set_rates(rates);
+        queues
+    }
+
+    /// Changes the rates for later packets, and makes queues that are missing. A queue that is not named keeps its own.
+    pub fn set_rates(&mut self, rates: impl IntoIterator<Item = Option<u64>>) {
+        for (place, rate_pps) in rates.into_iter().enumerate() {
+            match self.queues.get_mut(place) {
+                Some(queue) if queue.rate_pps != rate_pps => {
+                    queue.rate_pps = rate_pps;
+                    queue.pace.set_rate(pace(rate_pps));
+                }
+                Some(_) => {}
+                None => self.queues.push(Queue {
+                    packets: VecDeque::new(),
+                    rate_pps,
+                    pace: Shaper::new(pace(rate_pps)),
+                }),
+            }
         }
     }
 
-    /// Changes the rate for later packets.
-    pub fn set_rate(&mut self, rate_pps: Option<u64>) {
-        self.rate_pps = rate_pps;
-        for queue in &mut self.queues {
-            queue.pace.set_rate(pace(rate_pps));
-        }
-    }
-
-    /// Queues `item` behind others of its priority, at `now` (ns).
+    /// Queues `item` behind others of its priority, at `now` (ns). There is such a queue.
     pub fn push(&mut self, now: u64, priority: u8, item: T) {
-        let place = usize::from(priority);
-        while self.queues.len() <= place {
-            self.queues.push(Queue {
-                packets: VecDeque::new(),
-                pace: Shaper::new(pace(self.rate_pps)),
-            });
-        }
-        let queue = &mut self.queues[place];
+        let queue = &mut self.queues[usize::from(priority)];
         let due = queue.pace.end().max(now);
         queue.pace.send(now, 1);
         queue.packets.push_back((due, item));
@@ -118,7 +122,7 @@ mod tests {
 
     #[test]
     fn the_highest_priority_goes_first_and_equal_ones_in_order() {
-        let mut queues = StrictQueues::new(None);
+        let mut queues = StrictQueues::new([None; 8]);
         for (priority, name) in [(0, 'a'), (7, 'b'), (3, 'c'), (7, 'd'), (0, 'e')] {
             queues.push(0, priority, name);
         }
@@ -130,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_queue_at_its_rate_lets_lower_ones_through() {
-        let mut queues = StrictQueues::new(Some(1000));
+        let mut queues = StrictQueues::new([Some(1000); 2]);
         for (priority, name) in [(1, 'a'), (1, 'b'), (0, 'c'), (0, 'd')] {
             queues.push(5, priority, name);
         }
@@ -145,11 +149,28 @@ mod tests {
     }
 
     #[test]
+    fn queues_have_rates_of_their_own() {
+        let mut queues = StrictQueues::new([Some(1000), None]);
+        queues.set_rates([Some(1000), Some(500)]);
+        for (priority, name) in [(0, 'a'), (0, 'b'), (1, 'c'), (1, 'd')] {
+            queues.push(0, priority, name);
+        }
+        let mut left = Vec::new();
+        while let Some(now) = queues.next_due() {
+            left.extend(queues.pop(now).map(|(_, name)| (now, name)));
+        }
+        assert_eq!(
+            left,
+            [(0, 'c'), (0, 'a'), (1_000_000, 'b'), (2_000_000, 'd')]
+        );
+    }
+
+    #[test]
     fn a_new_rate_is_for_what_comes() {
-        let mut queues = StrictQueues::new(Some(1000));
+        let mut queues = StrictQueues::new([Some(1000)]);
         queues.push(0, 0, 'a');
         queues.push(0, 0, 'b');
-        queues.set_rate(Some(0));
+        queues.set_rates([Some(0)]);
         queues.push(0, 0, 'c');
         queues.push(0, 0, 'd');
         let mut left = Vec::new();
@@ -174,7 +195,7 @@ mod tests {
             rate in prop::option::of(1u64..10_000_000),
             steps in prop::collection::vec((0u64..3_000_000, prop::option::of(0u8..4)), 0..200),
         ) {
-            let mut queues = StrictQueues::new(rate);
+            let mut queues = StrictQueues::new([rate; 4]);
             let mut model: Vec<(u64, u8, usize)> = Vec::new();
             let mut free = [0u128; 4]; // when the next packet of each queue may go, in 1/rate ns
             let mut now = 0;

@@ -7,8 +7,9 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ from phb_switch.stf.thrift_client import (
     ternary,
 )
 
-from ..support import DEVICE, NAMES, PROGRAMS, Client, connect, delete, entity, insert, update
+from ..support import CPU_PORT, DEVICE, NAMES, PROGRAMS, Client, connect, delete, entity, insert, update
 from .test_start import ANYWHERE, running
 
 CROSS_CONNECT = "RouterIngress.cross_connect"
@@ -42,7 +43,7 @@ DUPLICATE, INVALID_HANDLE, EXPIRED, BAD_KEY, BAD_DATA = 17, 2, 3, 18, 26
 @contextlib.contextmanager
 def served(folder: Path, program: Path = PROGRAMS / "router.json") -> Iterator[tuple[int, int]]:
     """A switch with a program; the ports of P4Runtime and Thrift."""
-    words = (str(program), "--thrift-port", "0", "--grpc-server-addr", ANYWHERE)
+    words = (str(program), "--thrift-port", "0", "--grpc-server-addr", ANYWHERE, "--cpu-port", str(CPU_PORT))
     with running(folder, *words) as (_, port):
         yield port, int(json.loads((folder / "ready.json").read_text())["thrift_port"])
 
@@ -292,6 +293,74 @@ def test_a_client_that_never_reads(ports: tuple[int, int], thrift: ThriftClient)
             for _ in range(200):
                 stranger.sendall(message("standard:bm_get_config", {}) * 100)
         assert thrift.table("bm_mt_get_num_entries", CROSS_CONNECT) == 0
+
+
+def _say_nonsense(port: int) -> None:
+    for data in NONSENSE.values():
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as stranger, contextlib.suppress(OSError):
+            stranger.sendall(data)
+
+
+def _ask_and_never_read(port: int) -> None:
+    with socket.create_connection(("127.0.0.1", port), timeout=0.2) as stranger, contextlib.suppress(OSError):
+        for _ in range(200):
+            stranger.sendall(message("standard:bm_get_config", {}) * 100)
+
+
+def _connect(port: int) -> None:
+    """A thousand connections with half a call each, of which the server keeps 256."""
+    with contextlib.ExitStack() as strangers, contextlib.suppress(OSError):
+        for _ in range(1000):
+            stranger = strangers.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20))
+            stranger.sendall(HEADER)
+        # Half-open: the server has ended those that came first, and nobody here has looked.
+
+
+def _write_what_p4runtime_writes(port: int) -> None:
+    client = ThriftClient(port)
+    for _ in range(50):
+        for call in (lambda: add(client, 1, 2), lambda: client.table("bm_mt_clear_entries", CROSS_CONNECT, False)):
+            with contextlib.suppress(RefusedError):
+                call()
+    client.close()
+
+
+@pytest.mark.parametrize(
+    "strangers",
+    [_say_nonsense, _ask_and_never_read, _connect, _write_what_p4runtime_writes],
+    ids=lambda it: it.__name__,
+)
+def test_packets_go_on(ports: tuple[int, int], strangers: Callable[[int], None]) -> None:
+    """Whatever clients of Thrift do, P4Runtime is answered, and each packet-out for the CPU port comes back."""
+    client = Client(ports[0])
+    stream = client.primary()
+    client.configure()
+    out = p4r.StreamMessageRequest()
+    out.packet.payload = bytes(60)
+    out.packet.metadata.add(metadata_id=1, value=CPU_PORT.to_bytes(2))
+    out.packet.metadata.add(metadata_id=2, value=b"\0")
+    others = [threading.Thread(target=strangers, args=(ports[1],)) for _ in range(2)]
+    for other in others:
+        other.start()
+    rounds = 0
+    while rounds < 20 or any(other.is_alive() for other in others):
+        rounds += 1
+        stream.send(out)
+        # What the program takes for a packet-in's header are the first two bytes.
+        assert stream.receive().packet.payload == bytes(58)
+        # The other side may have written it or taken it away meanwhile.
+        for write in (insert, delete):
+            with contextlib.suppress(grpc.RpcError):
+                client.write(write(connect(1, 2)))
+    for other in others:
+        other.join()
+    with contextlib.suppress(grpc.RpcError):
+        client.write(insert(connect(1, 2)))
+    thrift = ThriftClient(ports[1])
+    assert in_table(client, "cross_connect") == [connect(1, 2)]
+    assert thrift.table("bm_mt_get_num_entries", CROSS_CONNECT) == 1
+    thrift.close()
+    client.close()
 
 
 def test_custom_crcs(tmp_path: Path) -> None:

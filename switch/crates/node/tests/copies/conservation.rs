@@ -104,7 +104,7 @@ proptest! {
                         replicas: replicas(&members),
                         class_of_service,
                         packet_length_bytes,
-                        group: None,
+                        ..CloneSession::default()
                     });
                     switch.replication_mut().set_session(number, value);
                 }

@@ -9,7 +9,7 @@ use crate::message::entity::{
     ReplicationKind,
 };
 use crate::schema::Schema;
-use crate::status::{Code, Refusal, Result, invalid, unimplemented};
+use crate::status::{Code, Refusal, Result, invalid};
 use crate::store::Store;
 
 /// v1model's priorities have 3 bits.
@@ -79,16 +79,11 @@ fn clone_session(
             store.rest_mut().clones.remove(&id);
         }));
     }
-    if entry
-        .replicas
-        .iter()
-        .any(|each| !each.backup_replicas.is_empty())
-    {
-        return unimplemented(format!(
-            "{what}: only replicas of multicast groups have backups"
-        ));
+    let receivers = receivers(&mut entry.replicas, &what, schema)?;
+    let mut backups: Vec<Vec<Replica>> = receivers.iter().map(|all| all[1..].to_vec()).collect();
+    if backups.iter().all(Vec::is_empty) {
+        backups.clear();
     }
-    let replicas = receivers(&mut entry.replicas, &what, schema)?.concat();
     if entry.class_of_service > HIGHEST_CLASS {
         return invalid(format!(
             "{what}: class_of_service {}; expected 0 to {HIGHEST_CLASS}",
@@ -99,7 +94,8 @@ fn clone_session(
         return invalid(format!("{what}: packet_length_bytes is negative"));
     };
     let value = CloneSession {
-        replicas,
+        replicas: receivers.iter().map(|all| all[0]).collect(),
+        backups,
         class_of_service: entry.class_of_service as u8,
         packet_length_bytes: Some(length).filter(|length| *length > 0),
         group: None,

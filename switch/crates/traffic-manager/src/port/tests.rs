@@ -1,6 +1,9 @@
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
 
 use super::*;
+use crate::config::QueueConfig;
 
 fn config(rate_bps: u64, transmit_ring: usize) -> PortConfig {
     PortConfig {
@@ -240,6 +243,37 @@ fn without_a_rank_queues_have_limits_of_their_own() {
     assert_eq!(port.pop(8), Some(popped(1, 1, 0, "second")));
     assert_eq!(port.pop(8), Some(popped(0, 0, 0, "fourth")));
     assert_eq!(port.held(), 0);
+}
+
+#[test]
+fn single_queues_have_depths_and_rates_of_their_own() {
+    let own = |depth, rate_pps| QueueConfig { depth, rate_pps };
+    let config = PortConfig {
+        queues: 3,
+        queue_depth: Some(1),
+        queue_rate_pps: Some(1000),
+        own: BTreeMap::from([(0, own(Some(2), None)), (2, own(None, Some(0)))]),
+        ..PortConfig::default()
+    };
+    let mut port: PortQueue<&str, ()> = PortQueue::new(config.clone());
+    assert!(port.is_free(Some(2)), "without a rate");
+    assert!(!port.is_free(Some(0)) && !port.is_free(Some(3)));
+    let fill = |port: &mut PortQueue<&str, ()>| {
+        [0, 1, 2].map(|priority| {
+            let taken = (0..4).filter(|_| port.enqueue_strict(0, priority, "it").is_ok());
+            taken.count()
+        })
+    };
+    assert_eq!(fill(&mut port), [2, 1, 1]);
+    // The first of each is due at once, of queue 0 the second after its rate's time.
+    let queues: Vec<u8> = std::iter::from_fn(|| port.pop(0).map(|it| it.queue)).collect();
+    assert_eq!(queues, [2, 1, 0]);
+    assert_eq!(port.pop(1_000_000).map(|it| it.queue), Some(0));
+    port.set_config(PortConfig {
+        own: BTreeMap::from([(1, own(Some(3), None))]),
+        ..config
+    });
+    assert_eq!(fill(&mut port), [1, 3, 1]);
 }
 
 #[test]
