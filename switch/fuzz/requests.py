@@ -11,7 +11,7 @@ from finsy.proto import p4i, p4r
 from google.protobuf import text_format
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("p4src/build", "switch/programs/build", "switch/programs/psa/build")
+FOLDERS = ("p4src/build", *(f"switch/programs/{each}build" for each in ("", "pna/", "psa/")))
 READ, WRITE = 0, 1
 
 

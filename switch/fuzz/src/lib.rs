@@ -33,6 +33,7 @@ pub fn artifacts() -> &'static [(String, String)] {
         let folders = [
             "p4src/build",
             "switch/programs/build",
+            "switch/programs/pna/build",
             "switch/programs/psa/build",
             "switch/python/tests/programs",
         ];
@@ -71,6 +72,7 @@ pub fn programs() -> Vec<(Vec<u8>, String)> {
         let json = [
             "p4src/build",
             "switch/programs/build",
+            "switch/programs/pna/build",
             "switch/programs/psa/build",
         ]
         .iter()

@@ -1,6 +1,7 @@
 """Run p4c on programs: ``python -m phb_switch.p4c DIRECTORY ...`` compiles every program of directories.
 
-p4c-bm2-ss compiles those for v1model, p4c-bm2-psa those that include PSA's ``bmv2/psa.p4``. A manifest with the SHA-256
+p4c-bm2-ss compiles those for v1model, p4c-bm2-psa those that include PSA's ``bmv2/psa.p4``, p4c-bm2-pna those that
+include PNA's ``bmv2/pna.p4``. A manifest with the SHA-256
 of sources and artifacts shows that they match, even without p4c.
 """
 
@@ -18,6 +19,9 @@ from typing import Any
 
 COMPILER = "p4c-bm2-ss"
 PSA_COMPILER = "p4c-bm2-psa"
+PNA_COMPILER = "p4c-bm2-pna"
+# Else the p4info has no externs.
+_ARCHITECTURES = {PSA_COMPILER: "psa", PNA_COMPILER: "pna"}
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 
@@ -40,6 +44,8 @@ def compiler_of(source: Path) -> str | None:
                 return COMPILER
             if name in ("psa.p4", "bmv2/psa.p4"):
                 return PSA_COMPILER
+            if name == "bmv2/pna.p4":
+                return PNA_COMPILER
             included = (including.parent / name).resolve()
             if included.is_file() and included not in seen:
                 seen.add(included)
@@ -73,7 +79,7 @@ def compile_program(source: Path, artifact: Path, p4info: Path | None = None, ar
     Raises:
         CompileError: p4c is not on the PATH, or refuses the program.
     """
-    compiler = PSA_COMPILER if "p4-14" not in arguments and compiler_of(source) == PSA_COMPILER else COMPILER
+    compiler = COMPILER if "p4-14" in arguments else compiler_of(source) or COMPILER
     if shutil.which(compiler) is None:
         raise CompileError(f"{source}: {compiler} is not on the PATH")
     include = include_directory()
@@ -82,9 +88,8 @@ def compile_program(source: Path, artifact: Path, p4info: Path | None = None, ar
         command = [compiler, source.name, "-o", f"{scratch}/artifact.json", *arguments]
         if "--std" not in arguments:
             command += ["--std", "p4-16"]
-        if compiler == PSA_COMPILER:
-            # Else the p4info has no externs.
-            command += ["--arch", "psa"]
+        if compiler in _ARCHITECTURES:
+            command += ["--arch", _ARCHITECTURES[compiler]]
         if p4info is not None:
             command += ["--p4runtime-files", f"{scratch}/{_P4INFO_BY_COMPILER}"]
         if include is not None:
@@ -95,7 +100,7 @@ def compile_program(source: Path, artifact: Path, p4info: Path | None = None, ar
         artifact.write_text(compact(Path(scratch, "artifact.json").read_text()))
         if p4info is not None:
             shutil.move(f"{scratch}/{_P4INFO_BY_COMPILER}", p4info)
-    # p4c-bm2-psa has no version of its own: it says 0.0.1 in every p4c.
+    # The others have no version of their own: they say 0.0.1 in every p4c.
     return compiler_version() or compiler_version(compiler) or "unknown"
 
 

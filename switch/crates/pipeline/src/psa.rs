@@ -64,6 +64,12 @@ impl Pipeline {
         self.program.psa.is_some()
     }
 
+    /// Whether p4c-bm2-psa or p4c-bm2-pna has made the artifact: the architectures have the same names for what tables have.
+    #[must_use]
+    pub fn is_portable(&self) -> bool {
+        self.is_psa() || self.program.is_pna
+    }
+
     /// Ingress once more: of the frame that arrived as `of`, or of one that egress recirculates.
     pub(crate) fn psa_again(
         &mut self,

@@ -12,6 +12,7 @@ mod matching;
 mod older;
 mod parsing;
 mod phb;
+mod pna;
 mod psa;
 mod robust;
 mod sets;

@@ -58,7 +58,7 @@ def _of_directory(directory: Path) -> list[Pair]:
 
 
 def other_architecture(program: Path, compiler_arguments: Sequence[str]) -> bool:
-    """Whether a P4_16 source, with its included files beside it, includes neither v1model nor bmv2's PSA."""
+    """Whether a P4_16 source, with its included files beside it, includes neither v1model nor bmv2's PSA or PNA."""
     if program.suffix != ".p4" or "p4-14" in compiler_arguments:
         return False
     return compiler_of(program) is None

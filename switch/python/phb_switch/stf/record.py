@@ -200,9 +200,9 @@ def _sets(testdata: Path) -> list[_Set]:
 
 
 def own_programs(directory: ProgramDirectory) -> str:
-    """The table of our own programs, those for PSA below it included: name, and the comment at its head."""
+    """The table of our own programs, those for PSA and PNA below it included: name, and the comment at its head."""
     lines = ["| program | what it shows |", "|---|---|"]
-    sources = [each.path / f"{name}.p4" for each in (directory, _psa_of(directory)) for name in each.programs()]
+    sources = [each.path / f"{name}.p4" for each in (directory, *_below(directory)) for name in each.programs()]
     for source in sources:
         comment = []
         for line in source.read_text(encoding="utf-8").splitlines():
@@ -213,8 +213,8 @@ def own_programs(directory: ProgramDirectory) -> str:
     return "\n".join(lines)
 
 
-def _psa_of(directory: ProgramDirectory) -> ProgramDirectory:
-    return ProgramDirectory(directory.path / "psa")
+def _below(directory: ProgramDirectory) -> list[ProgramDirectory]:
+    return [ProgramDirectory(directory.path / each) for each in ("psa", "pna")]
 
 
 def _escaped(match: re.Match[str]) -> str:
@@ -291,9 +291,10 @@ not loaded. Files that count on bmv2's own command line, on what it never had, o
 
 ## Our own programs
 
-In `switch/programs` (those for PSA in `switch/programs/psa`), each with its packets; artifacts are committed, so that
-they run without p4c. Where `simple_switch_grpc` is installed, the tests send the packets of those for v1model through
-bmv2, too, and expect the same (`switch/python/tests/stf/test_programs.py` names each line where bmv2 differs, and why).
+In `switch/programs` (those for PSA and PNA in folders of their own), each with its packets; artifacts are committed, so
+that they run without p4c. Where `simple_switch_grpc` is installed, the tests send the packets of those for v1model
+through bmv2, too, and expect the same (`switch/python/tests/stf/test_programs.py` names each line where bmv2 differs,
+and why).
 
 {own}
 """

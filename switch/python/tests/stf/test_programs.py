@@ -20,9 +20,9 @@ from phb_switch.stf.statements import Command
 
 DIRECTORY = ProgramDirectory(Path(__file__).parents[3] / "programs")
 FILES = sorted(DIRECTORY.path.glob("*.stf"))
-# bmv2's switch for PSA has no P4Runtime.
-PSA = ProgramDirectory(DIRECTORY.path / "psa")
-ALL = [*FILES, *sorted(PSA.path.glob("*.stf"))]
+# bmv2's switches for these have no P4Runtime.
+OTHERS = [ProgramDirectory(DIRECTORY.path / each) for each in ("psa", "pna")]
+ALL = [*FILES, *(stf for each in OTHERS for stf in sorted(each.path.glob("*.stf")))]
 
 # Lines of files where bmv2 does otherwise, and why ours is meant.
 BMV2_DIFFERS = {
@@ -41,7 +41,7 @@ def told(failures) -> str:
 
 
 def directory_of(stf):
-    return PSA if stf.parent == PSA.path else DIRECTORY
+    return next(each for each in (DIRECTORY, *OTHERS) if each.path == stf.parent)
 
 
 @pytest.mark.parametrize("stf", ALL, ids=lambda path: path.stem)
@@ -53,7 +53,7 @@ def test_a_program_does_what_its_file_says(stf):
 
 
 def test_every_program_has_a_file():
-    assert [path.stem for path in ALL] == [*DIRECTORY.programs(), *PSA.programs()]
+    assert [path.stem for path in ALL] == [name for each in (DIRECTORY, *OTHERS) for name in each.programs()]
 
 
 def info(stf):

@@ -24,7 +24,7 @@ impl Schema {
                 return disagree(&format!("table {} is not in the artifact", table.name));
             };
             bind_keys(table, native)?;
-            bind_properties(table, native, program.is_psa())?;
+            bind_properties(table, native, program.is_portable())?;
             if table.left_out.contains(&ACTION_PROFILE)
                 && let Some(profile) = table.profile.and_then(|id| self.profiles.get_mut(&id))
             {
@@ -185,9 +185,10 @@ fn bind_keys(table: &mut Table, native: &TableInfo) -> Result<()> {
     ))
 }
 
-/// Checks the p4info's properties of a table other than keys and actions. p4c-bm2-psa leaves out of the
-/// artifact what a table has only by PSA's own names (`psa_direct_counter` and so on).
-fn bind_properties(table: &mut Table, native: &TableInfo, psa: bool) -> Result<()> {
+/// Checks the p4info's properties of a table other than keys and actions. p4c-bm2-psa and
+/// p4c-bm2-pna leave out of the artifact what a table has only by these architectures' names
+/// (`psa_direct_counter` and so on).
+fn bind_properties(table: &mut Table, native: &TableInfo, portable: bool) -> Result<()> {
     let promises = [
         (
             DIRECT_COUNTER,
@@ -208,7 +209,7 @@ fn bind_properties(table: &mut Table, native: &TableInfo, psa: bool) -> Result<(
     ];
     for (what, ours, theirs) in promises {
         if ours && !theirs {
-            if !psa {
+            if !portable {
                 return disagree(&format!(
                     "the {what} of table {} is in the p4info, but not in the artifact",
                     table.name

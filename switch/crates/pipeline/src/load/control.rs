@@ -9,6 +9,7 @@ use super::expressions::Context;
 use super::fields::Field;
 use super::json::Json;
 use super::lower::Lowering;
+use super::pna;
 use crate::error::LoadError;
 use crate::program::{Address, END, Instruction, Program, Slot, TableShape};
 
@@ -59,6 +60,7 @@ pub(crate) fn load_controls(
         .load(bodies, pool, program, tables)?;
         match name.text()? {
             "ingress" => program.ingress = start,
+            pna::CONTROL if program.is_pna => program.ingress = start,
             "egress" => program.egress = start,
             other => {
                 return name.refuse(format!(

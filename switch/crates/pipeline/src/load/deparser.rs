@@ -32,7 +32,9 @@ pub(super) fn load_deparsers(
     let [deparser] = items.as_slice() else {
         return deparsers.refuse("expected exactly one deparser");
     };
-    if let Some(first) = deparser.list("primitives")?.first() {
+    if let Some(first) = deparser.list("primitives")?.first()
+        && !program.is_pna
+    {
         return first.refuse("statements other than emit are not supported in a deparser");
     }
     program.deparser = load_deparser(deparser, names, program, pool, additions)?;

@@ -331,7 +331,7 @@ impl Headers {
         self.find_field(instance, name).is_some()
     }
 
-    fn find_field(&self, instance: Instance, name: &str) -> Option<Field> {
+    pub(super) fn find_field(&self, instance: Instance, name: &str) -> Option<Field> {
         if name == "$valid$" {
             return Some(validity(instance));
         }

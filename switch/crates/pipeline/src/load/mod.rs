@@ -23,6 +23,7 @@ mod optimise;
 mod parser;
 mod pieces;
 mod places;
+mod pna;
 mod primitives;
 mod profiles;
 mod propagate;
@@ -75,6 +76,9 @@ fn load_here(text: &str) -> Result<Program, LoadError> {
     if psa::is_psa(&root) {
         psa::load(&root, &headers, &mut program)?;
     }
+    if pna::is_pna(&root) {
+        pna::load(&root, &headers, &mut program)?;
+    }
     let extern_names = externs::ExternNames::load(&root, &headers, &mut program)?;
     let field_lists = lists::load_field_lists(&root, &headers, &mut program)?;
     lists::load_digests(&root, &headers, &mut program)?;
@@ -116,6 +120,14 @@ fn load_here(text: &str) -> Result<Program, LoadError> {
         &mut tables,
     )?;
     deparser::load_deparsers(&root, names, &mut program, &mut pool, &mut additions)?;
+    if program.is_pna {
+        let before = pna::before_control(&root, &headers, &program, &mut pool)?;
+        let start = assemble::append(&mut program.code, &before, &root)?;
+        program.code.push(Instruction::Jump(program.ingress));
+        program.ingress = start;
+        // Nothing else is between a packet's queue and its deparser.
+        program.egress = program.deparser.start.take().unwrap_or(program.egress);
+    }
     program.calculations.append(&mut additions.calculations);
     externs::load_checksums(&root, &headers, &extern_names, &mut pool, &mut program)?;
     program.words = pool.words;

@@ -9,6 +9,7 @@ use super::expressions::Context;
 use super::json::Json;
 use super::lower::Lowering;
 use super::methods::METHODS;
+use super::pna;
 use crate::error::LoadError;
 use crate::program::{ExternOperation, FieldList, HeaderReference, Instruction, LogMessage, Place};
 
@@ -64,6 +65,9 @@ const PRIMITIVES: &[Row] = &[
         it.external(ExternOperation::PopFront { stacks, count })
     }),
     ("drop", 0..=0, |it| it.mark_to_drop()),
+    // PNA's.
+    ("drop_packet", 0..=0, |it| it.mark_to_drop()),
+    ("send_to_port", 1..=1, |it| it.send_to_port()),
     ("mark_to_drop", 0..=1, |it| it.mark_to_drop()),
     ("no_op", 0..=0, |_| Ok(None)),
     ("log_msg", 1..=2, |it| it.log()),
@@ -338,6 +342,20 @@ impl<'a> Primitive<'a, '_, '_, '_> {
             Some(list) => self.external(ExternOperation::Digest(list as u32)),
             None => self.argument(last)?.refuse("no learn list has this id"),
         }
+    }
+
+    fn send_to_port(&mut self) -> Result<Next, LoadError> {
+        let port = self.argument(0)?;
+        let Some(destination) = pna::destination(self.context.program) else {
+            return self.json.refuse("send_to_port is PNA's");
+        };
+        let number = self.context.number(&port)?;
+        Lowering {
+            at: &port,
+            out: self.out,
+        }
+        .assign(destination, &number)?;
+        Ok(None)
     }
 
     /// The parameter is the program's standard metadata, or a copy of them that it may copy back.

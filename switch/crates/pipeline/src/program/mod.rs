@@ -92,6 +92,8 @@ pub(crate) struct Program {
     pub(crate) deparser: Deparser,
     /// What a program for PSA has besides.
     pub(crate) psa: Option<Psa>,
+    /// It is a program of the Portable NIC Architecture (PNA).
+    pub(crate) is_pna: bool,
     /// Words and bytes of metadata: the first of a packet.
     pub(crate) metadata_words: u32,
     pub(crate) metadata_bytes: u32,

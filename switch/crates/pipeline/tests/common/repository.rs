@@ -10,6 +10,7 @@ pub fn artifacts() -> Vec<PathBuf> {
         "switch/crates/node/tests/programs",
         "switch/programs/build",
         "switch/programs/older",
+        "switch/programs/pna/build",
         "switch/programs/psa/build",
         "switch/python/tests/programs",
         "p4src/build",
