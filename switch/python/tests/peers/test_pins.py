@@ -2,17 +2,24 @@
 P4Runtime, are read back as they were written, and packets go where they say.
 """
 
+import contextlib
 import os
+import random
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import grpc
 import pytest
 from finsy.proto import p4i, p4r
 from google.protobuf.message import Message
 
 from phb_switch import P4RuntimeServer, PortConfig, Switch, p4c
+from phb_switch.stf import bmv2
+from phb_switch.stf.client import DEVICE as BMV2_DEVICE
 
+from .. import support
 from ..support import DEVICE, Client, Stream, entity, update
 from .pins import CPU_PORT, FOLDER, INSTANTIATIONS, PACKET_IN_SESSION, PLATFORMS, PORTS, Entries, compiled
 
@@ -155,8 +162,12 @@ def _number(mac: str) -> int:
 @pytest.fixture(params=PLATFORMS)
 def node(request: pytest.FixtureRequest, programs: Compiled, switch: Switch, client: Client) -> Node:
     """A router: 20.0.2.0/24 to port 2 but for .8 and .9, to the controller and dropped; 20.0.3.0/24 by weights."""
-    info, artifact = programs("middleblock", request.param)
     stream = client.primary()
+    entries = _router(client, *programs("middleblock", request.param))
+    return Node(switch, client, entries, stream)
+
+
+def _router(client: Client, info: p4i.P4Info, artifact: bytes) -> Entries:
     client.configure(info=info, config=artifact)
     make = Entries(info)
     hops: list[Message] = []
@@ -237,7 +248,7 @@ def node(request: pytest.FixtureRequest, programs: Compiled, switch: Switch, cli
             ),
         ),
     )
-    return Node(switch, client, make, stream)
+    return make
 
 
 def test_unicast(node: Node) -> None:
@@ -282,3 +293,50 @@ def test_packet_out(node: Node, metadata: dict[str, int], out: tuple[int, bytes]
     node.stream.send(p4r.StreamMessageRequest())  # its answer says that the packet before it has arrived
     assert node.stream.receive().HasField("error")
     assert node.send(_came("20.0.9.1")) == [out]
+
+
+def _random_frames() -> Iterator[tuple[int, bytes]]:
+    """Ports and frames: mostly to what has an entry, some with tags, wrong checksums, types and lengths of life."""
+    rng = random.Random(7)
+    addresses = ["20.0.2.8", "20.0.2.9", "20.0.9.1", "127.0.0.1", "0.0.0.0", "255.255.255.255"]
+    addresses += ["20.0.2.1", "20.0.3.5", "239.0.0.1"] * 5
+    macs = ["ffffffffffff", "020000000099", "333300000001", *["01005e000001"] * 4, *[ROUTER] * 8]
+    for _ in range(200):
+        ttl, port = rng.choice([0, 1, 2, 64, 64, 255]), rng.randrange(1, 60000)
+        frame = _frame(rng.choice(macs), NEIGHBOURS[1], rng.choice(addresses), ttl=ttl, port=port)
+        match rng.randrange(6):
+            case 0:
+                frame = frame[:12] + b"\x81\x00" + rng.choice([b"\0\0", b"\x0f\xff", b"\0\5"]) + frame[12:]
+            case 1:
+                frame = frame[:12] + rng.choice([b"\x86\xdd", b"\x08\x06", b"\x12\x34"]) + frame[14:]
+            case 2:
+                frame = frame[:24] + b"\0\0" + frame[26:]
+        yield rng.choice([1, 1, 1, 1, 1, 2, 4]), frame
+
+
+@pytest.mark.skipif(shutil.which(bmv2.COMMAND) is None, reason=f"{bmv2.COMMAND} is not on the PATH")
+def test_the_same_as_bmv2(programs: Compiled, switch: Switch, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All entries go into bmv2, too, and each frame leaves it as it leaves us, copies for the controller included."""
+    program = programs("middleblock", "PLATFORM_BMV2")
+    stream = client.primary()
+    node = Node(switch, client, _router(client, *program), stream)
+    frames = list(_random_frames())
+    ours = [sorted(node.send(frame, port)) for port, frame in frames]
+    packets = [stream.receive().packet for _ in range(switch.statistics()["to_cpu"])]
+    monkeypatch.setattr(support, "DEVICE", BMV2_DEVICE)
+    with bmv2._running() as running, contextlib.closing(Client(running.control)) as other:
+        grpc.channel_ready_future(other.channel).result(timeout=support.WAIT_SECONDS)
+        stream = other.stream()
+        stream.arbitrate(1, device_id=BMV2_DEVICE)
+        assert stream.receive().arbitration.status.code == 0
+        _router(other, *program)
+        with bmv2._Ports(running, [len(left) for left in ours]) as ports:
+            theirs = [list(ports.process(port, frame)) for port, frame in frames]
+            theirs[-1] += ports.rest()
+    assert [sorted(each for each in left if each[0] != CPU_PORT) for left in theirs] == ours
+    copies = [frame for left in theirs for port, frame in left if port == CPU_PORT]
+    headers = [node.entries.packet_in(packet) for packet in packets]
+    raw = [(each["ingress_port"] << 15 | each["target_egress_port"] << 6).to_bytes(3) for each in headers]
+    assert sorted(copies) == sorted(head + packet.payload for head, packet in zip(raw, packets, strict=True))
+    assert sum(map(len, ours)) > 20
+    assert packets
