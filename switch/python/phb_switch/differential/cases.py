@@ -101,8 +101,8 @@ def folder(group: str, path: Path) -> Iterator[Program]:
     for artifact in sorted(path.rglob("*.json")):
         if not _is_artifact(artifact):
             continue
-        stem = artifact.stem
-        stf = next((each for each in (artifact.with_suffix(".stf"), path / f"{stem}.stf") if each.exists()), artifact)
+        beside = artifact.with_suffix(".stf")
+        stf = beside if beside.exists() else path / beside.name
         name = str(artifact.relative_to(path).with_suffix("")).removeprefix("build/")
         yield _program(group, name, artifact, artifact.with_suffix(".p4info.txtpb"), stf)
 
@@ -143,10 +143,8 @@ def _is_artifact(path: Path) -> bool:
 
 
 def _program(group: str, name: str, artifact: Path, info: Path, stf: Path) -> Program:
-    return Program(
-        group,
-        name,
-        artifact.read_text(encoding="utf-8"),
-        text_format.Parse(info.read_text(encoding="utf-8"), p4i.P4Info()) if info.exists() else None,
-        stf if stf.suffix == ".stf" and stf.exists() else None,
-    )
+    try:
+        known = text_format.Parse(info.read_text(encoding="utf-8"), p4i.P4Info()) if info.exists() else None
+    except (text_format.ParseError, UnicodeDecodeError) as error:
+        raise CaseError(f"{info}: no p4info: {error}") from None
+    return Program(group, name, artifact.read_text(encoding="utf-8"), known, stf if stf.exists() else None)

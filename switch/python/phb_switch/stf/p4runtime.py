@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import TypeAlias
 
 from finsy.proto import p4i, p4r
 
@@ -13,11 +14,13 @@ from phb_switch.stf.runner import RunResult, VirtualTime, new_switch, run_on
 from phb_switch.stf.statements import Statement, StatementError
 from phb_switch.stf.values import to_bytes
 
+Change: TypeAlias = tuple[p4r.Update, ...]
+
 # For types without a width in the p4info: p4c's error type, and strings.
 _WIDEST = 128
 
 
-class P4Runtime(Plane[p4r.Update]):
+class P4Runtime(Plane[Change]):
     """The control plane of a switch with a p4info's program."""
 
     def __init__(self, client: Client, info: p4i.P4Info) -> None:
@@ -25,6 +28,7 @@ class P4Runtime(Plane[p4r.Update]):
         self._names = _Names(info)
         self._groups: set[int] = set()
         self._sessions: set[int] = set()
+        self._members = 0
         self.tables = [self._names.table(table) for table in info.tables]
         self.counters = {each.preamble.name: each.size for each in info.counters}
         tables = {table.preamble.id: table.preamble.name for table in info.tables}
@@ -34,67 +38,73 @@ class P4Runtime(Plane[p4r.Update]):
         }
         self.meters = {each.preamble.name: each.size for each in info.meters}
 
-    def insert(self, entry: Entry, action: str, arguments: Arguments) -> p4r.Update:
-        """Adds an entry."""
-        made = self._entry(entry)
-        made.action.action.CopyFrom(self._names.call(action, arguments))
-        return p4r.Update(type=p4r.Update.INSERT, entity=p4r.Entity(table_entry=made))
+    def insert(self, entry: Entry, action: str, arguments: Arguments) -> Change:
+        """Adds an entry; in a table with an action profile, with a member of its own."""
+        made, call = self._entry(entry), self._names.call(action, arguments)
+        profile = self._names.profiles.get(entry.table)
+        if profile is None:
+            made.action.action.CopyFrom(call)
+            return (_inserted(p4r.Entity(table_entry=made)),)
+        self._members += 1
+        member = p4r.ActionProfileMember(action_profile_id=profile, member_id=self._members, action=call)
+        made.action.action_profile_member_id = self._members
+        return _inserted(p4r.Entity(action_profile_member=member)), _inserted(p4r.Entity(table_entry=made))
 
-    def delete(self, entry: Entry) -> p4r.Update:
+    def delete(self, entry: Entry) -> Change:
         """Removes an entry."""
-        return p4r.Update(type=p4r.Update.DELETE, entity=p4r.Entity(table_entry=self._entry(entry)))
+        return (p4r.Update(type=p4r.Update.DELETE, entity=p4r.Entity(table_entry=self._entry(entry))),)
 
-    def default_action(self, table: str, action: str, arguments: Arguments) -> p4r.Update:
+    def default_action(self, table: str, action: str, arguments: Arguments) -> Change:
         """Sets a default action."""
         made = p4r.TableEntry(table_id=self._names.tables[table], is_default_action=True)
         made.action.action.CopyFrom(self._names.call(action, arguments))
-        return _modify(p4r.Entity(table_entry=made))
+        return (_modify(p4r.Entity(table_entry=made)),)
 
-    def set_counter(self, name: str, index: int, packets: int, octets: int) -> p4r.Update:
+    def set_counter(self, name: str, index: int, packets: int, octets: int) -> Change:
         """Sets a cell of an indirect counter."""
         made = self._cell(name, index)
         made.counter_entry.data.packet_count, made.counter_entry.data.byte_count = packets, octets
-        return _modify(made)
+        return (_modify(made),)
 
-    def set_direct_counter(self, entry: Entry, packets: int, octets: int) -> p4r.Update:
+    def set_direct_counter(self, entry: Entry, packets: int, octets: int) -> Change:
         """Sets the counter of an entry."""
         made = p4r.DirectCounterEntry(table_entry=self._entry(entry))
         made.data.packet_count, made.data.byte_count = packets, octets
-        return _modify(p4r.Entity(direct_counter_entry=made))
+        return (_modify(p4r.Entity(direct_counter_entry=made)),)
 
-    def set_register(self, name: str, index: int, value: bytes) -> p4r.Update:
+    def set_register(self, name: str, index: int, value: bytes) -> Change:
         """Sets a cell of a register."""
         made = p4r.RegisterEntry(register_id=self._names.arrays[name], index=p4r.Index(index=index))
         made.data.bitstring = value
-        return _modify(p4r.Entity(register_entry=made))
+        return (_modify(p4r.Entity(register_entry=made)),)
 
-    def set_meter(self, name: str, index: int, rates: Rates) -> p4r.Update:
+    def set_meter(self, name: str, index: int, rates: Rates) -> Change:
         """Configures a cell of a meter."""
         made = p4r.MeterEntry(meter_id=self._names.arrays[name], index=p4r.Index(index=index))
         made.config.cir, made.config.cburst, made.config.pir, made.config.pburst = rates
-        return _modify(p4r.Entity(meter_entry=made))
+        return (_modify(p4r.Entity(meter_entry=made)),)
 
-    def multicast_group(self, group: int, replicas: Replicas | None) -> p4r.Update:
+    def multicast_group(self, group: int, replicas: Replicas | None) -> Change:
         """Makes, replaces or removes a multicast group."""
         update = p4r.Update(type=_operation(group, replicas, self._groups))
         made = update.entity.packet_replication_engine_entry.multicast_group_entry
         made.multicast_group_id = group
         for port, instance in replicas or ():
             made.replicas.add(egress_port=port, instance=instance)
-        return update
+        return (update,)
 
-    def clone_session(self, session: int, replicas: Replicas | None) -> p4r.Update:
+    def clone_session(self, session: int, replicas: Replicas | None) -> Change:
         """Makes, replaces or removes a clone session."""
         update = p4r.Update(type=_operation(session, replicas, self._sessions))
         made = update.entity.packet_replication_engine_entry.clone_session_entry
         made.session_id = session
         for port, instance in replicas or ():
             made.replicas.add(egress_port=port, instance=instance)
-        return update
+        return (update,)
 
-    def write(self, changes: Sequence[p4r.Update]) -> None:
+    def write(self, changes: Sequence[Change]) -> None:
         """Makes all changes, or those up to the first that is refused."""
-        self._client.write(changes)
+        self._client.write([update for change in changes for update in change])
 
     def read_counter(self, name: str, index: int) -> tuple[int, int]:
         """Packets and bytes of a cell."""
@@ -161,6 +171,8 @@ class _Names:
             *(each.preamble for each in info.meters),
         ]
         self.arrays = {each.name: each.id for each in preambles}
+        # Action profiles by table.
+        self.profiles = {each.preamble.name: each.implementation_id for each in info.tables if each.implementation_id}
         # By table and key: id, whether values are strings, width.
         self.fields: dict[str, dict[str, tuple[int, bool, int]]] = {}
 
@@ -195,6 +207,10 @@ class _Names:
 
 def _form(value: bytes, is_text: bool) -> bytes:
     return str(int.from_bytes(value, "big")).encode() if is_text else value
+
+
+def _inserted(entity: p4r.Entity) -> p4r.Update:
+    return p4r.Update(type=p4r.Update.INSERT, entity=entity)
 
 
 def _modify(entity: p4r.Entity) -> p4r.Update:

@@ -10,7 +10,7 @@ from google.protobuf import text_format
 
 from phb_switch import Switch
 from phb_switch.differential.making import made
-from phb_switch.stf import thrift
+from phb_switch.stf import p4runtime, thrift
 from phb_switch.stf.statements import Add, SendPacket
 
 PROGRAMS = Path(__file__).parents[3] / "programs"
@@ -18,12 +18,15 @@ ARTIFACTS = sorted([*PROGRAMS.glob("build/*.json"), *PROGRAMS.glob("older/*.json
 ARTIFACTS = [path for path in ARTIFACTS if path.name != "manifest.json"]
 
 
+def p4info(path: Path) -> p4i.P4Info | None:
+    info = path.with_suffix(".p4info.txtpb")
+    return text_format.Parse(info.read_text(), p4i.P4Info()) if info.exists() else None
+
+
 def statements(path: Path, frames: int, seed: int = 1):
-    text, info = path.read_text(), path.with_suffix(".p4info.txtpb")
     tables = Switch("tables", {})
-    tables.load(text)
-    known = text_format.Parse(info.read_text(), p4i.P4Info()) if info.exists() else None
-    return made(json.loads(text), tables.tables(), known, frames, Random(seed))
+    tables.load(path.read_text())
+    return made(json.loads(path.read_text()), tables.tables(), p4info(path), frames, Random(seed))
 
 
 @pytest.mark.parametrize("path", ARTIFACTS, ids=lambda path: path.stem)
@@ -33,6 +36,9 @@ def test_nothing_that_is_made_up_is_refused(path):
     assert [each.line for each in made_up] == list(range(1, len(made_up) + 1))
     assert all(each.data for each in made_up if isinstance(each, SendPacket))
     assert thrift.run(path.read_text(), made_up).refused == {}
+    info = p4info(path)
+    if info is not None:
+        assert p4runtime.run(path.read_text(), info, made_up).refused == {}
 
 
 def test_the_seed_decides():
