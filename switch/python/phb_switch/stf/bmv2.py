@@ -33,6 +33,8 @@ _FIRST_S = 0.3
 _QUIET_S = 0.02
 _REST_S = 0.5
 _START_S = 30
+# Frames of one packet that nobody expected: a program may copy or recirculate for ever.
+_MOST_MORE = 1000
 _ATTEMPTS = 3
 _PACKET_STREAM = "/p4.bm.DataplaneInterface/PacketStream"
 # Its log of a program that it accepted and doesn't run.
@@ -64,7 +66,7 @@ Result = TypeVar("Result")
 
 
 class EndedError(RefusedError):
-    """A bmv2 has ended by itself; `str()` says how.
+    """A bmv2 has ended by itself, or sends without end; `str()` says how.
 
     Attributes:
         taken: frames that it was given
@@ -278,6 +280,8 @@ class _Ports:
             if frame is None:
                 raise UnreachableError("bmv2 has ended")
             sent.append(frame)
+            if len(sent) > expected + _MOST_MORE:
+                raise EndedError(f"it sends without end: {len(sent)} frames of one", self._bmv2.taken)
 
     def wait(self) -> None:
         """Lets a second pass."""
