@@ -120,9 +120,9 @@ KINDS = (
     ),
     Kind(
         "loop",
-        "A loop that goes on for ever, or for very long: ours drops the packet after a million steps (`passes`); bmv2 "
-        "goes on, and what comes after the packet waits.",
-        of_program=re.compile('"op":"_jump"'),
+        "A loop, or a packet that is resubmitted or recirculated, goes on for ever, or for very long: ours drops the "
+        "packet after a million steps or 64 passes (`passes`); bmv2 goes on, and what comes after it waits.",
+        of_program=re.compile('"op":"(_jump|resubmit|recirculate)"'),
         of_message=re.compile("didn't come"),
     ),
     Kind(

@@ -151,6 +151,7 @@ def test_a_refused_statement_is_left_out_when_the_rest_is_compared(monkeypatch):
         ("port 1: byte 1 is 00", '{"length_exp": {"op": "+"}}', "beyond the end"),
         ("port 1: the packet didn't come", '{"op": "_jump"}', "loop"),
         ("port 1: byte 1 is 00", '{"op": "_jump"}', None),
+        ("port 1: the packet didn't come", '{"op": "resubmit"}', "loop"),
         ("port 1: byte 1 is 00", '{"value": ["standard_metadata", "enq_qdepth"]}', "time"),
         ("port 1: byte 1 is 00", '{"field_aliases": [["a", ["standard_metadata", "enq_qdepth"]]]}', None),
     ],
