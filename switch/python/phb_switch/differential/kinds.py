@@ -88,8 +88,12 @@ _OF_CELL = (
 KINDS = (
     Kind(
         "not in its P4Runtime",
-        "bmv2's P4Runtime has no registers.",
-        of_message=re.compile("Register (reads|writes) are not supported yet"),
+        "bmv2's P4Runtime has no registers, takes no keys for which the p4info has no width (`error`), and no entries "
+        "where a type has another width for controllers than in the program (`@p4runtime_translation`); Thrift does.",
+        of_message=re.compile(
+            r"^statement: .* refuses \((Register (reads|writes) are not supported yet"
+            r"|Bytestring provided does not fit within 0 bits|Error when adding match entry to target)\)"
+        ),
     ),
     Kind(
         "NoMatch",
@@ -172,7 +176,9 @@ def _tried_without(kind: Kind, outcome: Outcome, left: Sequence[Difference]) -> 
     ]
     if not any(did):
         return list(left)
-    still = []
+    # What was refused didn't run.
+    still = [each for each in left if each.is_of_statement]
+    left = [each for each in left if not each.is_of_statement]
     for plane in dict.fromkeys(each.plane for each in left):
         mine = [each for each in left if each.plane == plane]
         case = outcome.ran[plane]

@@ -167,7 +167,8 @@ def _rows(head: list[str], lines: list[str]) -> str:
 
 
 def _cell(message: str) -> str:
-    return re.sub("([|<>])", r"\\\1", message)
+    # Brackets before parentheses would be links, even behind backslashes to some.
+    return re.sub(r"([|<>*`])", r"\\\1", message).replace("[", "&#91;").replace("]", "&#93;")
 
 
 _DOCUMENT = """# phb-switch against bmv2

@@ -38,6 +38,7 @@ _MOST_MORE = 1000
 _ATTEMPTS = 3
 _PACKET_STREAM = "/p4.bm.DataplaneInterface/PacketStream"
 # Its log of a program that it accepted and doesn't run.
+_PATH = re.compile(r"/\S*/")
 _SAID = re.compile(r"^(\[[^]]*\] *)*( *what\(\): *)?")
 _NOT_LOADED = re.compile(r"^(Invalid |Unknown primitive|bad json).*", re.MULTILINE)
 
@@ -177,7 +178,7 @@ class _Bmv2:
         if code is not None and code < 0:
             last = self.log.read_text(errors="replace").strip().rpartition("\n")[2]
             # One that is killed for a fault says nothing; another's last line has its reason behind time and thread.
-            told = _SAID.sub("", last) if -code == signal.SIGABRT else ""
+            told = _PATH.sub("", _SAID.sub("", last)) if -code == signal.SIGABRT else ""
             raise EndedError(f"{signal.strsignal(-code)}" + (f": {told}" if told else ""), self.taken)
 
     def thrift_client(self) -> ThriftClient:

@@ -61,7 +61,7 @@ def report() -> Report:
     differences = [Difference(runs, 4, "port 1: a | b", 1, "00", "01"), Difference(runs, 5, "more", 1)]
     made = Report({"bmv2": "1.2"}, 7, 20)
     made.outcomes = [(fine, []), (bad, [Named(differences[0], None), Named(differences[1], KINDS[1])])]
-    made.refused["own", "other"] = "artifact /x: <wrong>"
+    made.refused["own", "other"] = "artifact /x: <wrong>[0](y)"
     return made
 
 
@@ -75,11 +75,11 @@ def test_the_report():
     assert "| `prog` | packets of its file | Thrift | not explained | 1 | line 4: port 1: a \\| b |" in text
     assert "| `prog` | packets of its file | P4Runtime | Segmentation fault |" in text
     assert "| `prog` | bmv2, Thrift | no |" in text
-    assert "| `other` | phb-switch | artifact /x: \\<wrong\\> |" in text
+    assert "| `other` | phb-switch | artifact /x: \\<wrong\\>&#91;0&#93;(y) |" in text
     assert all(f"| {kind.name} | " in text for kind in KINDS)
     told = json.loads(as_json(made))
     assert [len(each["differences"]) for each in told["cases"]] == [0, 2]
-    assert told["refused"] == [{"set": "own", "program": "other", "reason": "artifact /x: <wrong>"}]
+    assert told["refused"] == [{"set": "own", "program": "other", "reason": "artifact /x: <wrong>[0](y)"}]
 
 
 def test_every_kind_and_reason_is_in_the_recorded_page():

@@ -140,11 +140,14 @@ def test_a_refused_statement_is_left_out_when_the_rest_is_compared(monkeypatch):
     monkeypatch.setattr(bmv2, "run_by_thrift", refuses)
     outcome = trial.tried(router)
     assert [(each.line, each.is_of_statement) for each in outcome.differences] == [(first, True)]
+    # No other artifact explains it, for it didn't run with one.
+    assert [each.kind for each in named(outcome)] == [None]
 
 
 @pytest.mark.parametrize(
     ("message", "artifact", "kind"),
     [
+        ("statement: bmv2 refuses (no such table)", "{}", None),
         ("statement: bmv2 refuses (Register writes are not supported yet)", "{}", "not in its P4Runtime"),
         ("c, cell 1: 1 and 2", '{"op": "count", "parameters": [{"type": "field"}]}', "no such cell"),
         ("c, cell 1: 1 and 2", '{"op": "count", "parameters": [{"type": "hexstr"}]}', None),
