@@ -193,10 +193,11 @@ dist: setup $(VENV)/.dist build/tools/bin/cargo-cyclonedx ## a release in out/di
 # Of whichever of these is here; IMAGE_TOOL=... chooses, BASE=... is another Debian to build on. IMAGE_OPTIONS
 # are the tool's: behind a proxy, --volume /etc/ssl/certs/ca-certificates.crt:/run/ca.crt:ro --build-arg PIP_CERT=/run/ca.crt.
 IMAGE_TOOL ?= $(firstword $(foreach tool,podman docker buildah,$(if $(shell command -v $(tool) 2>/dev/null),$(tool))))
+DIST ?= out/dist
 image: ## the container image localhost/phb of this machine's wheel in out/dist (podman, docker or buildah)
 	@test -n "$(IMAGE_TOOL)" || { echo "make image needs podman, docker or buildah" >&2; exit 2; }
-	@ls out/dist/phb-*_$$(uname -m).whl >/dev/null || { echo "no wheel for $$(uname -m) in out/dist: make dist" >&2; exit 2; }
-	@rm -rf build/image && mkdir -p build/image && cp out/dist/phb-*_$$(uname -m).whl build/image
+	@ls $(DIST)/phb-*_$$(uname -m).whl >/dev/null || { echo "no wheel for $$(uname -m) in $(DIST): make dist" >&2; exit 2; }
+	@rm -rf build/image && mkdir -p build/image && cp $(DIST)/phb-*_$$(uname -m).whl build/image
 	@grep == requirements/setup.lock | sed 's/ \\$$//' >build/image/constraints.txt
 	$(IMAGE_TOOL) build $(IMAGE_OPTIONS) $(if $(BASE),--build-arg BASE=$(BASE)) --tag localhost/phb --file deploy/Containerfile build/image
 

@@ -33,6 +33,19 @@ def wheel(tmp_path_factory):
     return made
 
 
+class Buildah:
+    """buildah with images of its own, whose steps run in a chroot: so it works in containers, too."""
+
+    def __init__(self, folder):
+        storage = ["--root", folder / "storage", "--runroot", folder / "run", "--storage-driver", "vfs"]
+        self.command = ["buildah", *map(str, storage)]
+
+    def __call__(self, *arguments):
+        done = subprocess.run([*self.command, *map(str, arguments)], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout.strip()
+
+
 class Installed:
     """An environment that has the wheel and what it asks for, and nothing of this one."""
 
@@ -147,3 +160,42 @@ def test_a_ptf_case(installed):
     assert done.returncode == 0, done.stdout + done.stderr
     (verdict,) = json.loads((installed.folder / "verdicts.json").read_text())
     assert (verdict["case"], verdict["verdict"]) == ("mark.dscp_by_hand", "pass")
+
+
+@pytest.fixture(scope="module")
+def container(wheel, tmp_path_factory):
+    """A way to run commands in the image of `make image`, on a Debian made of packages, for no registry is asked."""
+    if os.geteuid():
+        pytest.skip("making an image of Debian needs root")
+    for tool in ("buildah", "mmdebstrap"):
+        if shutil.which(tool) is None:
+            pytest.skip(f"{tool} is not installed: no container image is made")
+    folder = tmp_path_factory.mktemp("image")
+    debian = ["mmdebstrap", "--quiet", "--variant=minbase", "--include=ca-certificates,python3-venv,libcap2-bin"]
+    made = subprocess.run([*debian, "bookworm", folder / "debian.tar"], capture_output=True, text=True, check=False)
+    if made.returncode:
+        pytest.skip(f"no Debian from here: {made.stderr.strip().splitlines()[-1]}")
+    buildah = Buildah(folder)
+    empty = buildah("from", "scratch")
+    buildah("add", "--quiet", empty, folder / "debian.tar", "/")
+    buildah("commit", "--quiet", "--rm", empty, "localhost/debian")
+    tool = f"IMAGE_TOOL={' '.join(buildah.command)}"
+    options = (
+        "--isolation chroot --volume /etc/ssl/certs/ca-certificates.crt:/run/ca.crt:ro --build-arg PIP_CERT=/run/ca.crt"
+    )
+    command = ["make", "image", f"DIST={wheel.parent}", "BASE=localhost/debian", tool, f"IMAGE_OPTIONS={options}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if OFFLINE.search(done.stderr):
+        pytest.skip("packages that phb asks for can't be had from here")
+    assert done.returncode == 0, done.stdout + done.stderr
+    name = buildah("from", "--pull-never", "localhost/phb")
+    return lambda *command: buildah("run", "--isolation", "chroot", name, "--", *command)
+
+
+def test_the_image_runs_as_its_own_user_with_one_right_for_one_program(container):
+    assert container("id", "-un") == "phb"
+    assert container("/usr/sbin/getcap", "-r", "/opt/phb") == "/opt/phb/bin/phb-switch cap_net_raw=ep"
+    for command in ("phb", "phb-lab", "phb-switch"):
+        assert container(command, "--version").split()[-1] == VERSION
+    lab = container("phb-lab", "run", "s390", "--test", "diffserv-wfq-cip", "--duration", "20")
+    assert "conservation holds in 1 of 1 runs" in lab
