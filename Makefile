@@ -168,7 +168,7 @@ lock: setup ## the newest of every Python package that pyproject.toml allows, by
 
 p4: setup ## compile p4src and every test program with p4c (where installed)
 	$(BIN)/python -m phb_p4
-	$(BIN)/python -m phb_switch.p4c switch/programs switch/programs/psa switch/python/tests/programs switch/crates/*/tests/programs
+	$(BIN)/python -m phb_switch.p4c switch/programs switch/programs/psa switch/programs/pna switch/python/tests/programs switch/crates/*/tests/programs
 
 stf-record: setup ## run p4c's own test programs anew (P4C=its source tree), write docs/evidence/recorded/stf.md
 	$(BIN)/python -m phb_switch.stf.record $(P4C)/testdata switch/programs docs/evidence/recorded/stf.md
