@@ -1,7 +1,7 @@
 """Known kinds of differences from bmv2, each with its reason and how a difference is recognized as one.
 
-Where it is possible, by trying: one of the two switches gets an artifact changed so that the reason is gone, and what
-no longer differs is of that kind.
+Where it is possible, by trying: one of the two switches gets an artifact changed so that the reason is gone, or both
+get the packet alone, and what no longer differs is of that kind.
 """
 
 import json
@@ -13,6 +13,7 @@ from typing import Any
 from phb_switch import LoadError
 from phb_switch.differential.trial import Difference, Outcome, differences_from_bmv2, ours
 from phb_switch.stf.client import RefusedError
+from phb_switch.stf.statements import SendPacket
 
 Change = Callable[[Any], bool]
 """Changes an artifact in place; False if there is nothing to change."""
@@ -59,6 +60,7 @@ class Kind:
         reason: why the switches differ, and which of them is right by what
         ours: changes the artifact so that ours does as bmv2 does with the program's own
         theirs: changes the artifact so that bmv2 does as ours does with the program's own
+        of_earlier: bmv2 does as ours with a packet that comes alone, with which ours does as it does behind others
         of_program: words of an artifact that depend on what the two can't have in common
         of_message: words of a difference; with `of_program`, both have to be there
     """
@@ -67,6 +69,7 @@ class Kind:
     reason: str
     ours: Change | None = None
     theirs: Change | None = None
+    of_earlier: bool = False
     of_program: re.Pattern[str] | None = None
     of_message: re.Pattern[str] | None = None
 
@@ -112,8 +115,10 @@ KINDS = (
         "left over",
         "A program reads a field of a header that isn't valid, e.g. because the frame was too short for it. P4_16 "
         "(8.25) leaves the value open. Ours is zero; bmv2 marks headers as not valid between packets and keeps their "
-        "fields (`PHV::reset`), so that it reads what an earlier packet had there.",
+        "fields (`PHV::reset`; copies get those of valid headers only, `PHV::copy_headers`), so that it reads what an "
+        "earlier packet had there.",
         theirs=_clear_headers,
+        of_earlier=True,
     ),
     Kind(
         "beyond the end",
@@ -162,7 +167,8 @@ def named(outcome: Outcome) -> list[Named]:
 def _without(kind: Kind, outcome: Outcome, left: Sequence[Difference], program: str) -> list[Difference]:
     """The differences that aren't of a kind."""
     if kind.ours or kind.theirs:
-        return _tried_without(kind, outcome, left)
+        still = _tried_without(kind, outcome, left)
+        return [each for each in still if not (kind.of_earlier and _is_of_earlier(each, outcome))]
     if kind.of_program is not None and not kind.of_program.search(program):
         return list(left)
     return [each for each in left if kind.of_message and not kind.of_message.search(each.message)]
@@ -190,3 +196,17 @@ def _tried_without(kind: Kind, outcome: Outcome, left: Sequence[Difference]) -> 
         else:
             still += [each for each in mine if each.place in places]
     return still
+
+
+def _is_of_earlier(difference: Difference, outcome: Outcome) -> bool:
+    """Whether it is for the packets before: alone, it leaves both switches as it leaves ours behind them."""
+    if difference.port is None or not difference.line:
+        return False
+    case, plane = outcome.ran[difference.plane], difference.plane
+    others = {each.line for each in case.statements if isinstance(each, SendPacket)} - {difference.line}
+    alone = case.without(others)
+    result = ours(alone, plane)
+    behind = [each for each in ours(case, plane).sent.get(difference.port, ()) if each.line == difference.line]
+    if result.sent.get(difference.port, []) != behind:
+        return False
+    return difference.place not in {each.place for each in differences_from_bmv2(alone, plane, result)}

@@ -74,6 +74,21 @@ def test_a_kind_is_found_by_trying(monkeypatch):
     assert named(trial.tried(case("parser_errors"))) == []
 
 
+def test_what_an_earlier_packet_has_left_is_found_by_the_packet_alone(monkeypatch):
+    """Copies have it behind the parser, so that no artifact helps."""
+
+    def remembers(artifact, statements, counts=None, reads_state=False):
+        made = thrift.run(artifact, statements, reads_state=reads_state)
+        last = made.sent[1][-1]
+        if sum(isinstance(each, SendPacket) for each in statements) > 1:
+            made.sent[1][-1] = Sent(last.line, b"left over" + last.frame)
+        return made
+
+    monkeypatch.setattr(bmv2, "run_by_thrift", remembers)
+    found = named(trial.tried(case("parser_errors")))
+    assert [each.kind and each.kind.name for each in found] == ["left over"]
+
+
 def test_what_is_no_known_kind_stays_without_one(monkeypatch):
     def wrong(artifact, statements, counts=None, reads_state=False):
         made = thrift.run(artifact, statements, reads_state=reads_state)
