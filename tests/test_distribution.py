@@ -189,7 +189,9 @@ def container(wheel, tmp_path_factory):
         pytest.skip("packages that phb asks for can't be had from here")
     assert done.returncode == 0, done.stdout + done.stderr
     name = buildah("from", "--pull-never", "localhost/phb")
-    return lambda *command: buildah("run", "--isolation", "chroot", name, "--", *command)
+    # Without the right, the kernel doesn't start a program that has it by its file.
+    options = ("--isolation", "chroot", "--cap-add", "CAP_NET_RAW")
+    return lambda *command: buildah("run", *options, name, "--", *command)
 
 
 def test_the_image_runs_as_its_own_user_with_one_right_for_one_program(container):
