@@ -1,4 +1,4 @@
-"""A hundred of the cases through bmv2 as well: model, embedded switch and bmv2 do the same to every packet.
+"""Fifty of the cases through bmv2 as well: model, embedded switch and bmv2 do the same to every packet.
 
 bmv2's time is real, so meters get 1 bit/s: less than a byte within a case, which decides nothing. (RFC 4115 asks for
 more tokens than bytes, which a part of a byte may decide; its meters are left to other tests.) Packets come over gRPC,
@@ -19,7 +19,7 @@ from .counting import layout, sums
 from .policies import Shape
 from .programmed import NOON, PORTS, read
 
-CASES, BATCHES = 50, 2
+CASES, BATCHES = 50, 1
 SHAPE = Shape(rates=(1,), meters=("single-rate", "two-rate"), simple=True)
 LEAVES_WITHIN_S = 5
 COUNTED_WITHIN_S = 5
