@@ -36,6 +36,7 @@
 //! - `interpreter` and `native` run a program on a packet with the state. They are called by `path`.
 //! - `pipeline` holds a program and its state; `path` takes packets through it, `psa` those of a program
 //!   for PSA, and `copies` makes clones, multicast replicas, and packets that pass again.
+//! - [`trace`] is what happened to single packets.
 //! - `control` is the control plane's side: it writes to the state by the names of the program.
 //!
 //! Semantics are simple_switch's, with these differences:
@@ -73,6 +74,7 @@ mod program;
 mod psa;
 mod state;
 mod time;
+pub mod trace;
 
 pub use control::{
     ActionInfo, DigestList, Entry, Group, GroupMember, Indirect, KeyInfo, Match, Member, Param,

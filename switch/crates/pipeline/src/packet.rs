@@ -2,6 +2,7 @@
 
 use crate::bits::Writer;
 use crate::program::{FieldList, Slot, VariablePlace, WordField};
+use crate::trace::Record;
 
 /// One packet on its way through ingress, queue and egress, opaque outside this crate. When it is
 /// sent or dropped, [`crate::Pipeline::recycle`] reuses its buffers.
@@ -21,6 +22,8 @@ pub struct Packet {
     pub(crate) wishes: Option<Wishes>,
     /// A loop took more steps than were left: the results are not used.
     pub(crate) exhausted: bool,
+    /// What happened to it so far, if it is traced.
+    pub(crate) record: Option<Box<Record>>,
 }
 
 /// Requests of the program besides where the packet goes; the last of each kind counts.
@@ -45,6 +48,17 @@ pub struct CloneRequest {
 }
 
 impl Packet {
+    /// What happened to it so far, if it is traced.
+    #[inline]
+    pub fn record(&mut self) -> Option<&mut Record> {
+        self.record.as_deref_mut()
+    }
+
+    /// Gives it the record of what happens to it, or takes it away; gives the one before.
+    pub fn set_record(&mut self, record: Option<Box<Record>>) -> Option<Box<Record>> {
+        std::mem::replace(&mut self.record, record)
+    }
+
     /// Bytes of the frame as it was received, Ethernet header included, frame check sequence not.
     #[must_use]
     pub fn received_length(&self) -> u32 {
@@ -84,6 +98,7 @@ impl Packet {
         self.truncate_to = None;
         self.wishes = None;
         self.exhausted = false;
+        self.record = None;
     }
 
     pub(crate) fn wishes_mut(&mut self) -> &mut Wishes {

@@ -7,6 +7,7 @@ use crate::pipeline::Pipeline;
 use crate::program::{FieldList, WordField};
 use crate::state::tables::Table;
 use crate::time::Time;
+use crate::trace::Record;
 
 /// The decision of ingress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,6 +102,19 @@ impl Pipeline {
             None => return self.interpret(now, packet, frame, port),
         }
         self.decide(packet)
+    }
+
+    /// As [`Self::ingress`], for a packet that is traced; without a tracer the record stays empty.
+    pub fn ingress_traced(
+        &mut self,
+        now: Time,
+        port: u16,
+        frame: &[u8],
+        record: Box<Record>,
+    ) -> Processed {
+        let mut processed = self.ingress(now, port, frame);
+        processed.packet.set_record(Some(record));
+        processed
     }
 
     fn interpret(

@@ -9,6 +9,7 @@ use crate::native::Native;
 use crate::packet::Packet;
 use crate::program::Program;
 use crate::state::State;
+use crate::trace::{Dictionary, Tracer};
 
 /// The two ways to run a program. Both give the same frames, counters and registers, to the bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,6 +118,8 @@ pub struct Pipeline {
     pub(crate) key_places: Vec<KeyPlace>,
     /// Machine code, or why there is none.
     pub(crate) native: Result<Native, String>,
+    /// The program as packets with a record pass it, while any are wanted.
+    pub(crate) tracer: Option<Box<Tracer>>,
 }
 
 /// Loop steps for one arrival with all its passes and copies: about as many instructions.
@@ -150,6 +153,7 @@ impl Pipeline {
             key_places,
             steps: STEPS,
             native,
+            tracer: None,
         })
     }
 
@@ -174,6 +178,17 @@ impl Pipeline {
                 code_bytes: 0,
             },
         }
+    }
+
+    /// Sets the form of the program that packets with a record pass, made of [`Self::artifact`].
+    pub fn set_tracer(&mut self, tracer: Option<Box<Tracer>>) {
+        self.tracer = tracer;
+    }
+
+    /// The names to read records with, while packets can be traced.
+    #[must_use]
+    pub fn dictionary(&self) -> Option<&Arc<Dictionary>> {
+        self.tracer.as_ref().map(|tracer| tracer.dictionary())
     }
 
     /// Gives loops all [`STEPS`] again, for packets that go on without an arrival.
