@@ -1,0 +1,1 @@
+//! What traces of packets look like: protobuf messages (`trace.proto`), lines of JSON, and which packets are wanted.
