@@ -19,6 +19,7 @@ COMMANDS = (
     "history",
     "locks",
     "show",
+    "trace",
     "clear",
     "convert",
     "schema",
