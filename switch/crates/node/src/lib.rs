@@ -20,6 +20,7 @@
 //! - [`control`]: the same for switches that several servers program;
 //! - [`packet_in`] and [`digests`]: frames and messages on their way to a controller;
 //! - [`packet_log`]: a log of what happens to packets;
+//! - [`tracing`]: what happens to single packets, step by step;
 //! - [`realtime`]: the runner on ports and the monotonic clock.
 
 pub mod control;
@@ -33,6 +34,7 @@ pub mod realtime;
 pub mod replication;
 pub mod statistics;
 pub mod switch;
+pub mod tracing;
 pub mod write;
 
 pub use control::{Control, Done, Plan};
@@ -45,4 +47,5 @@ pub use realtime::{LiveNode, RealTime, Report, RunnerConfig};
 pub use replication::{CloneSession, Replica, Replication};
 pub use statistics::{DropReason, Drops, PortStatistics, QueueStatistics, Statistics};
 pub use switch::{SwitchConfig, SwitchNode, Waker};
+pub use tracing::{Traced, Watch};
 pub use write::{Cells, Failure, Member, Update};

@@ -4,6 +4,7 @@ use std::ops::{Index, IndexMut};
 
 use phb_network::{Port, Time};
 use phb_pipeline::Packet;
+use phb_pipeline::trace::Record;
 use phb_traffic_manager::{Outlet, PortConfig, PortQueue};
 
 use crate::statistics::{PortStatistics, QueueStatistics};
@@ -27,9 +28,15 @@ pub(crate) struct Waiting {
     pub(crate) origin: Origin,
 }
 
+/// A packet after egress.
+pub(crate) struct Leaving {
+    pub(crate) frame: Vec<u8>,
+    pub(crate) record: Option<Box<Record>>,
+}
+
 pub(crate) struct SwitchPort {
     pub(crate) number: Port,
-    pub(crate) queue: PortQueue<Waiting, Vec<u8>>,
+    pub(crate) queue: PortQueue<Waiting, Leaving>,
     pub(crate) statistics: PortStatistics,
     queues: Vec<QueueStatistics>,
     /// The queue's next event, or [`NEVER`]; runners ask after every packet.

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use phb_network::{Frame, Node, Output, Port, Time};
+use phb_pipeline::trace::Tracer;
 use phb_pipeline::{Entry, Executor, Options, Pipeline};
+use phb_trace::Filter;
 use phb_traffic_manager::{Outlet, PortConfig};
 
 use crate::digests::Digests;
@@ -15,6 +17,7 @@ use crate::path::PacketPath;
 use crate::ports::unlimited;
 use crate::replication::{CloneSession, Replication};
 use crate::statistics::{DropReason, QueueStatistics, Statistics};
+use crate::tracing::Watch;
 
 /// Frames for which tables look ahead at once.
 pub(crate) const AHEAD: usize = 32;
@@ -216,6 +219,54 @@ impl SwitchNode {
             pipeline.set_logging(log.is_some());
         }
         self.path.log = log;
+    }
+
+    /// Adds a reader of traces, as [`tracing::watch`](crate::tracing::watch) does, but leaves the program as it is: unless
+    /// it has a tracer, traces have no steps inside of it.
+    #[must_use]
+    pub fn watch(&mut self, filter: Filter, frame_bytes: u32) -> Option<Arc<Watch>> {
+        let tracing = self.path.tracing.get_or_insert_default();
+        tracing.watch(&self.config.name, filter, frame_bytes)
+    }
+
+    /// Ends what [`watch`](Self::watch) began. Traces that wait can still be taken.
+    pub fn unwatch(&mut self, watch: &Arc<Watch>) {
+        if let Some(tracing) = &mut self.path.tracing {
+            tracing.unwatch(watch);
+        }
+        if !self.is_watched()
+            && let Some(pipeline) = &mut self.path.pipeline
+        {
+            pipeline.set_tracer(None);
+        }
+    }
+
+    /// Whether somebody reads traces.
+    #[must_use]
+    pub fn is_watched(&self) -> bool {
+        let tracing = self.path.tracing.as_ref();
+        tracing.is_some_and(|tracing| tracing.is_watched())
+    }
+
+    /// The program's artifact, if it is to be traced and can't be.
+    pub(crate) fn untraced_program(&self) -> Option<Arc<str>> {
+        let pipeline = self.path.pipeline.as_ref().filter(|_| self.is_watched())?;
+        let untraced = pipeline.dictionary().is_none();
+        untraced.then(|| Arc::clone(pipeline.artifact()))
+    }
+
+    /// Takes the form of a program that is traced; `false` if another one runs that is to be traced.
+    pub(crate) fn set_tracer(&mut self, artifact: &Arc<str>, tracer: Tracer) -> bool {
+        match self.untraced_program() {
+            None => true,
+            Some(runs) if Arc::ptr_eq(&runs, artifact) => {
+                if let Some(pipeline) = &mut self.path.pipeline {
+                    pipeline.set_tracer(Some(Box::new(tracer)));
+                }
+                true
+            }
+            Some(_) => false,
+        }
     }
 
     /// Takes a frame from a controller; `false` without a CPU port. It enters the pipeline there

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use phb_network::Time;
+use phb_pipeline::trace::{CopyKind, Record};
 use phb_pipeline::{CloneRequest, Packet};
 
 use super::packet_path::{Beyond, PacketPath, Schedule};
@@ -19,58 +20,67 @@ impl PacketPath {
     ) {
         let members = self.replication.group(group).cloned();
         let Some(members) = members.filter(|members| !members.is_empty()) else {
-            self.recycle(packet);
-            return self.drop_early(origin, DropReason::Multicast);
+            return self.discard_early(packet, origin, DropReason::Multicast);
         };
         if let Some(pipeline) = &self.pipeline {
             pipeline.mark_replicated(&mut packet);
         }
         self.statistics.copied += members.len() as u64 - 1;
-        self.replicate(now, packet, &members, schedule, origin);
+        self.replicate(now, packet, (group, &members), schedule, origin);
     }
 
     pub(super) fn clone_ingress(
         &mut self,
         now: Time,
         frame: &[u8],
-        of: &Packet,
+        of: &mut Packet,
         request: CloneRequest,
         mut origin: Origin,
     ) {
-        if let Some(session) = self.session(request, &mut origin)
+        let record = self.copied(of, CopyKind::CloneIngress, request.session);
+        if let Some((session, record)) = self.session(request, record, &mut origin)
             && let Some(pipeline) = self.pipeline.as_mut()
         {
-            let copy = pipeline.clone_ingress(now, origin.port, frame, of, request.fields);
-            self.send_clone(now, copy, &session, origin);
+            let mut copy = pipeline.clone_ingress(now, origin.port, frame, of, request.fields);
+            copy.set_record(record);
+            self.send_clone(now, copy, (request.session, &session), origin);
         }
     }
 
     pub(super) fn clone_egress(
         &mut self,
         now: Time,
-        of: &Packet,
+        of: &mut Packet,
         request: CloneRequest,
         mut origin: Origin,
     ) {
-        if let Some(session) = self.session(request, &mut origin)
+        let record = self.copied(of, CopyKind::CloneEgress, request.session);
+        if let Some((session, record)) = self.session(request, record, &mut origin)
             && let Some(pipeline) = self.pipeline.as_mut()
         {
-            let copy = pipeline.clone_egress(of, request.fields);
-            self.send_clone(now, copy, &session, origin);
+            let mut copy = pipeline.clone_egress(of, request.fields);
+            copy.set_record(record);
+            self.send_clone(now, copy, (request.session, &session), origin);
         }
     }
 
-    /// The session of a clone; without one, or beyond limits, the clone counts as made and dropped.
-    fn session(&mut self, request: CloneRequest, origin: &mut Origin) -> Option<Arc<CloneSession>> {
+    /// The session of a clone, and the clone's record; without a session, or beyond limits, the clone counts as made and
+    /// dropped.
+    fn session(
+        &mut self,
+        request: CloneRequest,
+        record: Option<Box<Record>>,
+        origin: &mut Origin,
+    ) -> Option<(Arc<CloneSession>, Option<Box<Record>>)> {
         let session = self.replication.session(request.session).cloned();
         let session = session.filter(|session| !session.replicas.is_empty());
         let reason = match session {
             None => DropReason::CloneSession,
-            Some(_) if self.may_pass(origin) => return session,
+            Some(session) if self.may_pass(origin) => return Some((session, record)),
             Some(_) => DropReason::Passes,
         };
         self.statistics.copied += 1;
-        self.drop_early(*origin, reason);
+        self.drop_early(record, *origin, reason);
         None
     }
 
@@ -78,7 +88,7 @@ impl PacketPath {
         &mut self,
         now: Time,
         mut copy: Box<Packet>,
-        session: &CloneSession,
+        (number, session): (u16, &CloneSession),
         origin: Origin,
     ) {
         if let Some(bytes) = session.packet_length_bytes {
@@ -99,15 +109,16 @@ impl PacketPath {
             }
         }
         self.statistics.copied += session.replicas.len() as u64;
-        self.replicate(now, copy, &session.replicas, schedule, origin);
+        let replicas = (number, &session.replicas[..]);
+        self.replicate(now, copy, replicas, schedule, origin);
     }
 
-    /// Queues one copy for each replica; the last is the packet itself.
+    /// Queues one copy for each replica of a group; the last is the packet itself.
     fn replicate(
         &mut self,
         now: Time,
-        packet: Box<Packet>,
-        replicas: &[Replica],
+        mut packet: Box<Packet>,
+        (group, replicas): (u16, &[Replica]),
         schedule: Schedule,
         origin: Origin,
     ) {
@@ -115,12 +126,14 @@ impl PacketPath {
             return;
         };
         for replica in others {
+            let record = self.copied(&mut packet, CopyKind::Replica, group);
             let Some(pipeline) = self.pipeline.as_mut().filter(|_| self.budget > 0) else {
-                self.drop_early(origin, DropReason::Passes);
+                self.drop_early(record, origin, DropReason::Passes);
                 continue;
             };
             self.budget -= 1;
-            let copy = pipeline.duplicate(&packet);
+            let mut copy = pipeline.duplicate(&packet);
+            copy.set_record(record);
             self.queue_replica(now, copy, *replica, schedule, origin);
         }
         self.queue_replica(now, packet, *last, schedule, origin);

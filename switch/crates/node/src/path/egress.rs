@@ -6,15 +6,15 @@ use phb_traffic_manager::Queued;
 
 use super::packet_path::{Again, PacketPath};
 use crate::packet_log::PacketEvent;
-use crate::ports::Waiting;
+use crate::ports::{Leaving, Waiting};
 use crate::statistics::DropReason;
 
 impl PacketPath {
     /// Sends frames transmitted by now at a port, and takes the next packets from its queue.
     pub(super) fn serve(&mut self, now: Time, at: usize, out: &mut Output) {
         loop {
-            while let Some(frame) = self.ports[at].queue.depart(now) {
-                self.depart(now, at, frame, out);
+            while let Some(leaving) = self.ports[at].queue.depart(now) {
+                self.depart(now, at, leaving, out);
             }
             let Some(queued) = self.ports[at].queue.pop(now) else {
                 return self.ports[at].note_due();
@@ -47,12 +47,12 @@ impl PacketPath {
             deq_qdepth: u32::try_from(queued.depth_at_dequeue).unwrap_or(u32::MAX),
             deq_timedelta_ns: delay,
         };
-        if let Some(frame) = self.pass_egress(now, Some(at), queued.item, &metadata, out) {
+        if let Some(leaving) = self.pass_egress(now, Some(at), queued.item, &metadata, out) {
             if self.ports[at].queue.passes_at_once() {
-                return self.depart(now, at, frame, out);
+                return self.depart(now, at, leaving, out);
             }
-            let length = frame.len();
-            self.ports[at].queue.transmit(now, length, frame);
+            let length = leaving.frame.len();
+            self.ports[at].queue.transmit(now, length, leaving);
         }
     }
 
@@ -68,17 +68,16 @@ impl PacketPath {
         let origin = item.origin;
         let psa = self.pipeline.as_ref().is_some_and(Pipeline::is_psa);
         if psa && number != RECIRCULATE_PORT {
-            self.recycle(item.packet);
-            return self.drop_early(origin, DropReason::UnknownPort);
+            return self.discard_early(item.packet, origin, DropReason::UnknownPort);
         }
         let metadata = QueueMetadata {
             egress_port: number,
             enq_timestamp_ns: now,
             ..QueueMetadata::default()
         };
-        if let Some(frame) = self.pass_egress(now, None, item, &metadata, out) {
-            out.recycle(Frame::new(frame));
-            self.drop_early(origin, DropReason::UnknownPort);
+        if let Some(leaving) = self.pass_egress(now, None, item, &metadata, out) {
+            out.recycle(Frame::new(leaving.frame));
+            self.drop_early(leaving.record, origin, DropReason::UnknownPort);
         }
     }
 
@@ -90,7 +89,7 @@ impl PacketPath {
         item: Waiting,
         metadata: &QueueMetadata,
         out: &mut Output,
-    ) -> Option<Vec<u8>> {
+    ) -> Option<Leaving> {
         let Waiting {
             mut packet,
             mut origin,
@@ -99,24 +98,24 @@ impl PacketPath {
         let pipeline = self.pipeline.as_mut()?;
         let departing = pipeline.egress(now, &mut packet, metadata);
         if let Some(request) = departing.clone {
-            self.clone_egress(now, &packet, request, origin);
+            self.clone_egress(now, &mut packet, request, origin);
         }
-        let pipeline = self.pipeline.as_mut()?;
         let reason = match departing.verdict {
             EgressVerdict::Transmit => None,
             EgressVerdict::Drop => Some(DropReason::Egress),
             EgressVerdict::Exhausted => Some(DropReason::Passes),
         };
         if let Some(reason) = reason {
-            pipeline.recycle(packet);
-            self.drop(at, reason);
+            self.discard(packet, at, reason);
             return None;
         }
         let mut frame = out.buffer();
+        let pipeline = self.pipeline.as_mut()?;
         pipeline.deparse(&mut packet, &mut frame);
         let Some(fields) = departing.recirculate else {
-            pipeline.recycle(packet);
-            return Some(frame);
+            let record = self.take_record(&mut packet);
+            self.recycle(packet);
+            return Some(Leaving { frame, record });
         };
         if self.may_pass(&mut origin) {
             self.statistics.recirculated += 1;
@@ -127,24 +126,33 @@ impl PacketPath {
                 origin,
             });
         } else {
-            self.recycle(packet);
             out.recycle(Frame::new(frame));
-            self.drop(at, DropReason::Passes);
+            self.discard(packet, at, DropReason::Passes);
         }
         None
     }
 
-    fn depart(&mut self, now: Time, at: usize, frame: Vec<u8>, out: &mut Output) {
+    fn depart(&mut self, now: Time, at: usize, leaving: Leaving, out: &mut Output) {
+        let Leaving { frame, record } = leaving;
         let number = self.ports[at].number;
         let length = frame.len() as u64;
         if self.cpu_port == Some(number) {
             self.note(PacketEvent::ToController, number, &frame);
+            let traced = record.map(|record| (self.departure(&record, number, &frame), record));
             if !self.packet_ins.push(frame) {
-                return self.drop(Some(at), DropReason::CpuBuffer);
+                let record = traced.map(|(_, record)| record);
+                return self.drop_traced(record, Some(at), DropReason::CpuBuffer);
+            }
+            if let Some((departure, record)) = traced {
+                self.end(*record, departure);
             }
             self.statistics.to_cpu += 1;
         } else {
             self.note(PacketEvent::Transmitted, number, &frame);
+            if let Some(record) = record {
+                let departure = self.departure(&record, number, &frame);
+                self.end(*record, departure);
+            }
             out.send(now, number, Frame::new(frame));
             self.statistics.transmitted += 1;
         }

@@ -1,9 +1,11 @@
 //! Arrivals, ingress, and further passes through it.
 
 use phb_network::{Frame, Output, Port, Time};
+use phb_pipeline::trace::CopyKind;
 use phb_pipeline::{Processed, Verdict};
 
 use super::packet_path::{Again, BUDGET, PacketPath};
+use super::traced::move_record;
 use crate::packet_log::PacketEvent;
 use crate::ports::Origin;
 use crate::statistics::DropReason;
@@ -13,7 +15,8 @@ impl PacketPath {
         self.statistics.received += 1;
         self.now = now;
         let Some(index) = self.ports.place(port) else {
-            return self.drop(None, DropReason::UnknownPort);
+            let record = self.arrival(now, port, frame);
+            return self.drop_traced(record, None, DropReason::UnknownPort);
         };
         let statistics = &mut self.ports[index].statistics;
         statistics.received_packets += 1;
@@ -27,10 +30,14 @@ impl PacketPath {
         self.now = now;
         self.note(PacketEvent::Received, port, frame);
         let origin = Origin { port, passes: 0 };
+        let record = self.arrival(now, port, frame);
         let Some(pipeline) = self.pipeline.as_mut() else {
-            return self.drop_early(origin, DropReason::NoPipeline);
+            return self.drop_early(record, origin, DropReason::NoPipeline);
         };
-        let processed = pipeline.ingress(now, port, frame);
+        let processed = match record {
+            None => pipeline.ingress(now, port, frame),
+            Some(record) => pipeline.ingress_traced(now, port, frame, record),
+        };
         self.after_ingress(now, processed, frame, origin, out);
         self.settle(now, out);
     }
@@ -45,20 +52,21 @@ impl PacketPath {
     ) {
         loop {
             if let Some(request) = processed.clone {
-                self.clone_ingress(now, frame, &processed.packet, request, origin);
+                self.clone_ingress(now, frame, &mut processed.packet, request, origin);
             }
             let Some(fields) = processed.resubmit else {
                 break;
             };
             if !self.may_pass(&mut origin) {
-                self.recycle(processed.packet);
-                return self.drop_early(origin, DropReason::Passes);
+                return self.discard_early(processed.packet, origin, DropReason::Passes);
             }
+            self.note_again(&mut processed.packet, CopyKind::Resubmit);
             let Some(pipeline) = self.pipeline.as_mut() else {
-                return self.drop_early(origin, DropReason::NoPipeline);
+                return self.discard_early(processed.packet, origin, DropReason::NoPipeline);
             };
             self.statistics.resubmitted += 1;
-            let again = pipeline.resubmit(now, frame, &processed.packet, fields);
+            let mut again = pipeline.resubmit(now, frame, &processed.packet, fields);
+            move_record(&mut processed.packet, &mut again.packet);
             pipeline.recycle(std::mem::replace(&mut processed, again).packet);
         }
         let packet = processed.packet;
@@ -72,16 +80,13 @@ impl PacketPath {
                 self.send_to(now, packet, port, schedule, origin, out);
             }
             Verdict::Unicast { .. } | Verdict::Drop => {
-                self.recycle(packet);
-                self.drop_early(origin, DropReason::Ingress);
+                self.discard_early(packet, origin, DropReason::Ingress);
             }
             Verdict::UnknownPort => {
-                self.recycle(packet);
-                self.drop_early(origin, DropReason::UnknownPort);
+                self.discard_early(packet, origin, DropReason::UnknownPort);
             }
             Verdict::Exhausted => {
-                self.recycle(packet);
-                self.drop_early(origin, DropReason::Passes);
+                self.discard_early(packet, origin, DropReason::Passes);
             }
             Verdict::Multicast {
                 group,
@@ -96,17 +101,19 @@ impl PacketPath {
 
     pub(super) fn recirculate(&mut self, now: Time, again: Again, out: &mut Output) {
         let Again {
-            packet,
+            mut packet,
             frame,
             fields,
             origin,
         } = again;
+        self.note_again(&mut packet, CopyKind::Recirculate);
         if let Some(pipeline) = self.pipeline.as_mut() {
-            let processed = pipeline.recirculate(now, &frame, &packet, fields);
+            let mut processed = pipeline.recirculate(now, &frame, &packet, fields);
+            move_record(&mut packet, &mut processed.packet);
             pipeline.recycle(packet);
             self.after_ingress(now, processed, &frame, origin, out);
         } else {
-            self.drop_early(origin, DropReason::NoPipeline);
+            self.discard_early(packet, origin, DropReason::NoPipeline);
         }
         out.recycle(Frame::new(frame));
     }

@@ -12,6 +12,7 @@ mod egress;
 mod ingress;
 mod packet_path;
 mod queueing;
+mod traced;
 
 use phb_network::{Output, Time};
 use phb_pipeline::Pipeline;

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use phb_network::{Port, Time};
+use phb_pipeline::trace::Record;
 use phb_pipeline::{FieldList, Packet, Pipeline};
 use phb_traffic_manager::Shaping;
 
@@ -13,6 +14,7 @@ use crate::packet_log::{PacketEvent, PacketLog};
 use crate::ports::{Origin, Ports, Waiting};
 use crate::replication::Replication;
 use crate::statistics::{DropReason, Statistics};
+use crate::tracing::Tracing;
 
 /// How often a packet and those it is a copy of may be resubmitted, recirculated or cloned.
 pub const PASSES: u8 = 64;
@@ -72,6 +74,8 @@ pub(crate) struct PacketPath {
     pub(crate) digests: Arc<Digests>,
     pub(crate) statistics: Statistics,
     pub(crate) log: Option<Arc<PacketLog>>,
+    /// Made when somebody wants traces for the first time.
+    pub(crate) tracing: Option<Box<Tracing>>,
     /// The time of the event at hand, for lines of the log.
     pub(crate) now: Time,
     /// Ports at which something may move. Empty between two events, as are the two below.
@@ -157,9 +161,37 @@ impl PacketPath {
         }
     }
 
-    /// Counts a packet that is dropped before it has come to a queue.
-    pub(super) fn drop_early(&mut self, origin: Origin, reason: DropReason) {
+    /// Drops a packet, counted at a port.
+    pub(super) fn discard(
+        &mut self,
+        mut packet: Box<Packet>,
+        at: Option<usize>,
+        reason: DropReason,
+    ) {
+        let record = self.take_record(&mut packet);
+        self.recycle(packet);
+        self.drop_traced(record, at, reason);
+    }
+
+    /// Drops a packet that has not come to a queue, counted where it arrived.
+    pub(super) fn discard_early(
+        &mut self,
+        packet: Box<Packet>,
+        origin: Origin,
+        reason: DropReason,
+    ) {
         let at = self.ports.place(origin.port);
-        self.drop(at, reason);
+        self.discard(packet, at, reason);
+    }
+
+    /// Drops a packet that has not come to a queue, counted where it arrived.
+    pub(super) fn drop_early(
+        &mut self,
+        record: Option<Box<Record>>,
+        origin: Origin,
+        reason: DropReason,
+    ) {
+        let at = self.ports.place(origin.port);
+        self.drop_traced(record, at, reason);
     }
 }

@@ -50,11 +50,12 @@ impl PacketPath {
     pub(super) fn queue(
         &mut self,
         now: Time,
-        packet: Box<Packet>,
+        mut packet: Box<Packet>,
         at: usize,
         schedule: Schedule,
         origin: Origin,
     ) {
+        self.note_waiting(&mut packet);
         let waiting = Waiting { packet, origin };
         let port = &mut self.ports[at];
         let Schedule {
@@ -97,24 +98,22 @@ impl PacketPath {
                 if refusal != Refusal::Priority {
                     port.of_queue(priority).dropped_packets += 1;
                 }
-                let pushed_out = refusal == Refusal::PushedOut;
                 port.note_due();
-                self.take_off(now, at, priority, refused.packet, pushed_out);
-                self.drop(Some(at), reason);
+                self.take_off(now, at, priority, refused.packet, reason);
             }
         }
     }
 
-    /// Tells the program that a packet which it takes for queued does not wait in that queue, and
-    /// whether it was pushed out.
-    pub(crate) fn take_off(
+    /// Drops a packet that the program takes for queued, and tells it so, and whether it was pushed out.
+    fn take_off(
         &mut self,
         now: Time,
         at: usize,
         queue: u8,
         mut packet: Box<Packet>,
-        pushed_out: bool,
+        reason: DropReason,
     ) {
+        let pushed_out = reason == DropReason::PushedOut;
         let port = &self.ports[at];
         let depth = u32::try_from(port.queue.queue_depth(queue)).unwrap_or(u32::MAX);
         let metadata = QueueMetadata {
@@ -126,15 +125,14 @@ impl PacketPath {
         };
         if let Some(pipeline) = self.pipeline.as_mut() {
             pipeline.dropped(now, &mut packet, &metadata, pushed_out);
-            pipeline.recycle(packet);
         }
+        self.discard(packet, Some(at), reason);
     }
 
     pub fn drop_waiting(&mut self) {
         for at in 0..self.ports.count() {
             while let Some((queue, waiting)) = self.ports[at].queue.take_waiting() {
-                self.take_off(self.now, at, queue, waiting.packet, false);
-                self.drop(Some(at), DropReason::Reloaded);
+                self.take_off(self.now, at, queue, waiting.packet, DropReason::Reloaded);
             }
             self.ports[at].note_due();
         }

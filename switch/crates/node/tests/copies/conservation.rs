@@ -1,10 +1,13 @@
 //! The law of the counters, over any steps.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use phb_network::{Node, Output, Port, Time};
-use phb_node::{CloneSession, unlimited};
+use phb_node::{CloneSession, DropReason, Drops, Watch, unlimited};
 use phb_pipeline::Executor;
+use phb_pipeline::trace::{Happening, Tracer};
+use phb_trace::Filter;
 use phb_traffic_manager::PortConfig;
 use proptest::prelude::*;
 
@@ -38,6 +41,54 @@ fn steering() -> impl Strategy<Value = Steering> {
         )
 }
 
+/// What traces tell.
+#[derive(Default)]
+struct Traces {
+    numbers: BTreeSet<u64>,
+    left_out: u64,
+    transmitted: u64,
+    to_cpu: u64,
+    dropped: Drops,
+}
+
+impl Traces {
+    fn take(&mut self, watch: &Watch) {
+        for traced in watch.take(Duration::ZERO) {
+            let record = traced.finished.record();
+            assert!(self.numbers.insert(record.number), "{record:?}");
+            assert!(record.of < record.number);
+            let is_end = |happening: &Happening| {
+                matches!(
+                    happening,
+                    Happening::Departed { .. } | Happening::Dropped { .. }
+                )
+            };
+            let ends = record.happened().filter(|(_, happening)| is_end(happening));
+            assert_eq!(ends.count(), 1, "{record:?}");
+            match record
+                .happened()
+                .next_back()
+                .map(|(_, happening)| happening)
+            {
+                Some(Happening::Departed { to_controller, .. }) => {
+                    *(if *to_controller {
+                        &mut self.to_cpu
+                    } else {
+                        &mut self.transmitted
+                    }) += 1;
+                }
+                Some(Happening::Dropped { reason, .. }) => {
+                    let mut known = DropReason::ALL.into_iter();
+                    let named = known.find(|known| known.name() == *reason);
+                    self.dropped.count(named.expect("a reason"));
+                }
+                other => panic!("{other:?} ends it: {record:?}"),
+            }
+        }
+        self.left_out = watch.left_out();
+    }
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     Receive(Port, Steering),
@@ -45,7 +96,8 @@ enum Step {
     Tick(Time),
     Group(u16, Option<Vec<(Port, u16)>>),
     Session(u16, Option<Vec<(Port, u16)>>, u8, Option<u32>),
-    Install(bool),
+    /// The ranked program or the other, that can be traced or not.
+    Install(bool, bool),
     TakeOut,
 }
 
@@ -62,7 +114,7 @@ fn step() -> impl Strategy<Value = Step> {
         4 => (0u16..4, members.clone()).prop_map(|(group, members)| Step::Group(group, members)),
         4 => (0u16..4, members, 0u8..8, prop::option::of(0u32..200))
             .prop_map(|(session, members, class, length)| Step::Session(session, members, class, length)),
-        1 => any::<bool>().prop_map(Step::Install),
+        1 => any::<(bool, bool)>().prop_map(|(ranked, traced)| Step::Install(ranked, traced)),
         1 => Just(Step::TakeOut),
     ]
 }
@@ -86,6 +138,8 @@ proptest! {
         let ports = [(0, PortConfig { queues: 4, ..unlimited() }), (1, slow), (2, unlimited())];
         let mut switch = switch(artifacts[usize::from(ranked)], ports);
         let packet_ins = switch.packet_ins();
+        let watch = switch.watch(Filter::default(), 0).expect("nobody else watches");
+        let mut traces = Traces::default();
         let (mut now, mut sent, mut seen_by_cpu) = (0, 0, 0);
         let mut out = Output::new();
         for step in steps {
@@ -108,15 +162,19 @@ proptest! {
                     });
                     switch.replication_mut().set_session(number, value);
                 }
-                Step::Install(ranked) => {
+                Step::Install(ranked, traced) => {
                     let artifact = artifacts[usize::from(ranked)];
-                    switch.install(pipeline(artifact, Executor::default()));
+                    let mut pipeline = pipeline(artifact, Executor::default());
+                    let tracer = traced.then(|| Tracer::load(artifact).expect("it was loaded already"));
+                    pipeline.set_tracer(tracer.map(Box::new));
+                    switch.install(pipeline);
                 }
                 Step::TakeOut => drop(switch.take_pipeline()),
             }
             sent += out.sent().len();
             seen_by_cpu += packet_ins.take(Duration::ZERO).len();
             prop_assert_eq!(switch.check(), 0);
+            traces.take(&watch);
         }
         while let Some(next) = switch.next_tick() {
             now = now.max(next);
@@ -125,10 +183,21 @@ proptest! {
             sent += out.sent().len();
             seen_by_cpu += packet_ins.take(Duration::ZERO).len();
             prop_assert_eq!(switch.check(), 0);
+            traces.take(&watch);
         }
         let statistics = switch.statistics();
         prop_assert_eq!(statistics.queued, 0);
         prop_assert_eq!(statistics.transmitted, sent as u64);
         prop_assert_eq!(statistics.to_cpu, seen_by_cpu as u64);
+
+        // Each packet and each copy has one trace, which ends as it was counted.
+        let came = statistics.received + statistics.injected + statistics.copied;
+        prop_assert_eq!(traces.numbers.len() as u64 + traces.left_out, came);
+        if traces.left_out == 0 {
+            prop_assert!((1..=came).eq(traces.numbers));
+            prop_assert_eq!(traces.transmitted, statistics.transmitted);
+            prop_assert_eq!(traces.to_cpu, statistics.to_cpu);
+            prop_assert_eq!(traces.dropped, statistics.dropped);
+        }
     }
 }

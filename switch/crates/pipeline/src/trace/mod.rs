@@ -14,7 +14,7 @@ mod step;
 mod tracer;
 
 pub use dictionary::Dictionary;
-pub use record::Record;
+pub use record::{Carried, HAPPENINGS, Record};
 pub use step::{
     Ahead, CopyKind, EntryStep, Happening, Matched, MeterStep, Named, Part, Source, Step,
     TableStep, Value, What,

@@ -269,6 +269,28 @@ pub enum Happening {
     },
 }
 
+impl Happening {
+    /// Where in the switch it happens.
+    #[must_use]
+    pub fn part(&self) -> Part {
+        match self {
+            Self::Arrived { .. } | Self::Sending { .. } | Self::Departed { .. } => Part::Port,
+            Self::Enqueued { .. } | Self::Dequeued { .. } => Part::Queue,
+            Self::Dropped { reason, .. } => match *reason {
+                "ingress" => Part::Ingress,
+                "egress" => Part::Egress,
+                "no_pipeline" | "unknown_port" | "cpu_buffer" => Part::Port,
+                _ => Part::Queue,
+            },
+            Self::Copied { kind, .. } => match kind {
+                CopyKind::CloneIngress | CopyKind::Resubmit => Part::Ingress,
+                CopyKind::CloneEgress | CopyKind::Recirculate => Part::Egress,
+                CopyKind::Replica => Part::Queue,
+            },
+        }
+    }
+}
+
 /// What a step does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum What<'a> {

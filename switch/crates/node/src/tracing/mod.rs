@@ -1,0 +1,245 @@
+//! Traces: what happens to packets that somebody wants to see.
+//!
+//! ```text
+//!   arrival -> Filter -> Record, which goes with the packet -> its end -> Watch -> reader
+//!                        (at most OPEN, OPEN_BYTES)                      (bounded)
+//! ```
+//!
+//! Each reader has a filter and a [`Watch`]. The switch never waits for one: what finds no room is left out,
+//! and the next trace says how many were.
+
+mod pool;
+mod watch;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use phb_network::{Port, Time};
+use phb_pipeline::Pipeline;
+use phb_pipeline::trace::{Happening, Record, Tracer};
+use phb_trace::Filter;
+
+use crate::switch::SwitchNode;
+use pool::Pool;
+pub use watch::{BYTES, Finished, TRACES, Traced, Watch};
+
+/// Most readers at once.
+pub const WATCHERS: usize = 64;
+
+/// Packets with a record that may be in the switch; further ones are not traced.
+pub const OPEN: usize = 65_536;
+
+/// Bytes of memory that records of waiting packets may take.
+pub const OPEN_BYTES: usize = 256 << 20;
+
+/// Bytes of a frame that a record keeps for a reader who wants its headers.
+pub const HEADER_BYTES: usize = 512;
+
+/// A reader, as the switch's thread knows it.
+struct Watcher {
+    watch: Arc<Watch>,
+    filter: Filter,
+    /// The number of the first packet that it may want.
+    from: u64,
+}
+
+/// The records that are under way, and those who want them.
+#[derive(Default)]
+pub(crate) struct Tracing {
+    watchers: Vec<Option<Watcher>>,
+    /// Records made so far.
+    made: u64,
+    open: usize,
+    open_bytes: usize,
+    pool: Arc<Pool>,
+}
+
+impl Tracing {
+    /// Adds a reader, if there is room.
+    pub(crate) fn watch(
+        &mut self,
+        name: &str,
+        filter: Filter,
+        frame_bytes: u32,
+    ) -> Option<Arc<Watch>> {
+        let free = self.watchers.iter().position(Option::is_none);
+        let place = free.unwrap_or(self.watchers.len());
+        if place >= WATCHERS {
+            return None;
+        }
+        if place == self.watchers.len() {
+            self.watchers.push(None);
+        }
+        let watch = Arc::new(Watch::new(name.to_owned(), frame_bytes));
+        self.watchers[place] = Some(Watcher {
+            watch: Arc::clone(&watch),
+            filter,
+            from: self.made + 1,
+        });
+        Some(watch)
+    }
+
+    pub(crate) fn unwatch(&mut self, watch: &Arc<Watch>) {
+        for watcher in &mut self.watchers {
+            watcher.take_if(|watcher| Arc::ptr_eq(&watcher.watch, watch));
+        }
+        while self.watchers.last().is_some_and(Option::is_none) {
+            self.watchers.pop();
+        }
+    }
+
+    /// Whether there is a reader.
+    pub(crate) fn is_watched(&self) -> bool {
+        !self.watchers.is_empty()
+    }
+
+    /// Those who want a record, or what happens to a copy of it.
+    fn wanting(&self, record: &Record) -> impl Iterator<Item = (usize, &Watcher)> {
+        let (bits, number) = (record.carried.watchers, record.number);
+        let watchers = self.watchers.iter().enumerate();
+        let known = watchers.filter_map(|(place, watcher)| Some((place, watcher.as_ref()?)));
+        // A reader may have the place of one that has gone.
+        known.filter(move |(place, watcher)| bits >> place & 1 != 0 && watcher.from <= number)
+    }
+
+    /// A record for a frame that arrives at `now` (ns), if somebody wants it and there is room.
+    #[cold]
+    pub(crate) fn arrives(
+        &mut self,
+        now: Time,
+        port: Port,
+        from_controller: bool,
+        frame: &[u8],
+    ) -> Option<Box<Record>> {
+        let mut watchers = 0;
+        for (place, watcher) in self.watchers.iter_mut().enumerate() {
+            if let Some(watcher) = watcher
+                && watcher.filter.wants(port, frame)
+            {
+                watchers |= 1 << place;
+            }
+        }
+        let mut record = self.record(0, watchers)?;
+        record.note(
+            now,
+            Happening::Arrived {
+                port,
+                from_controller,
+                length: u32::try_from(frame.len()).unwrap_or(u32::MAX),
+                bytes: self.kept(&record, frame),
+            },
+        );
+        Some(record)
+    }
+
+    /// A new record for readers, if there are any and there is room.
+    fn record(&mut self, of: u64, watchers: u64) -> Option<Box<Record>> {
+        if watchers == 0 {
+            return None;
+        }
+        if self.open >= OPEN || self.open_bytes >= OPEN_BYTES {
+            for (place, watcher) in self.watchers.iter().enumerate() {
+                if let Some(watcher) = watcher
+                    && watchers >> place & 1 != 0
+                {
+                    watcher.watch.leave_out();
+                }
+            }
+            return None;
+        }
+        self.made += 1;
+        self.open += 1;
+        let mut record = self.pool.get(self.made, of);
+        record.carried.watchers = watchers;
+        Some(record)
+    }
+
+    /// The bytes of a frame that those who want the record may show.
+    pub(crate) fn kept(&self, record: &Record, frame: &[u8]) -> Vec<u8> {
+        let wanted = self
+            .wanting(record)
+            .map(|(_, watcher)| match watcher.watch.frame_bytes() {
+                0 => HEADER_BYTES,
+                bytes => bytes as usize,
+            });
+        let most = wanted.max().unwrap_or(0);
+        frame[..frame.len().min(most)].to_vec()
+    }
+
+    /// A record for a copy of a packet, for those who want that packet.
+    #[cold]
+    pub(crate) fn copy(&mut self, of: &Record) -> Option<Box<Record>> {
+        let watchers = self
+            .wanting(of)
+            .fold(0, |bits, (place, _)| bits | 1 << place);
+        self.record(of.number, watchers)
+    }
+
+    /// Counts the memory of a record whose packet waits.
+    pub(crate) fn charge(&mut self, record: &mut Record) {
+        let bytes = record.memory();
+        self.open_bytes = self.open_bytes + bytes - record.carried.charged;
+        record.carried.charged = bytes;
+    }
+
+    /// Gives a record whose packet has come to its end to those who want it.
+    #[cold]
+    pub(crate) fn finish(&mut self, record: Record) {
+        self.open -= 1;
+        self.open_bytes -= record.carried.charged;
+        let bytes = record.memory();
+        let finished = Arc::new(Finished::new(record, &self.pool));
+        let record = finished.record();
+        for (_, watcher) in self.wanting(record) {
+            if watcher.filter.accepts(record) {
+                watcher.watch.push(Arc::clone(&finished), bytes);
+            }
+        }
+    }
+}
+
+/// Adds a reader of traces, who gets packets that the filter wants from now on, with the first `frame_bytes` of each
+/// frame; with 0, those that the program parses as headers. `None` if there are [`WATCHERS`] already.
+///
+/// It loads the program once more in the form that is traced, while the switch goes on. To be ended by [`unwatch`].
+#[must_use]
+pub fn watch(node: &Mutex<SwitchNode>, filter: Filter, frame_bytes: u32) -> Option<Arc<Watch>> {
+    let watch = lock(node).watch(filter, frame_bytes)?;
+    equip(node);
+    Some(watch)
+}
+
+/// Ends what [`watch`] began. Traces that wait can still be taken.
+pub fn unwatch(node: &Mutex<SwitchNode>, watch: &Arc<Watch>) {
+    lock(node).unwatch(watch);
+}
+
+/// Makes the program that runs one that can be traced, if somebody watches. To be called when another was installed
+/// that was not [prepared](prepare).
+pub fn equip(node: &Mutex<SwitchNode>) {
+    loop {
+        let untraced = lock(node).untraced_program();
+        let Some(artifact) = untraced else {
+            return;
+        };
+        let Ok(tracer) = Tracer::load(&artifact) else {
+            return;
+        };
+        if lock(node).set_tracer(&artifact, tracer) {
+            return;
+        }
+    }
+}
+
+/// Makes a program that is about to be installed one that can be traced, if somebody watches.
+pub fn prepare(node: &Mutex<SwitchNode>, pipeline: &mut Pipeline) {
+    if lock(node).is_watched()
+        && pipeline.dictionary().is_none()
+        && let Ok(tracer) = Tracer::load(pipeline.artifact())
+    {
+        pipeline.set_tracer(Some(Box::new(tracer)));
+    }
+}
+
+fn lock(node: &Mutex<SwitchNode>) -> std::sync::MutexGuard<'_, SwitchNode> {
+    node.lock().unwrap_or_else(PoisonError::into_inner)
+}
