@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phb.cli.application import app, epilog
-from phb.cli.options import grouped
-from phb.cli.output import console, print_json, print_line
+from phb.cli.application import OK, app, epilog
+from phb.cli.interrupting import run_until_signal
+from phb.cli.options import ProgramOptions, ReadingOptions, SwitchOptions, TargetName, check_target, grouped
+from phb.cli.output import console, print_error, print_json, print_line, print_notices
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.tree import Tree
 
+    from phb.inventory import Switch
     from phb.trace.messages import Trace
+    from phb.trace.policies import Lines
     from phb.trace.telling import Node, Telling
 
 
@@ -78,13 +81,51 @@ class TellingOptions:
     ] = None
     json: Annotated[bool, typer.Option("--json", help="Print the traces as lines of JSON.")] = False
 
-    def telling(self, wants: Callable[[dict[str, Any]], bool] | None) -> Telling:
-        """Give what makes trees."""
-        from phb.trace.sources import Sources
-        from phb.trace.telling import Telling
 
-        line = None if self.source is None else Sources(self.source).line
-        return Telling(everything=self.everything, wants=wants, line=line)
+@dataclass(frozen=True)
+class PolicyOptions:
+    """The policy whose lines stand beside entries."""
+
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--policy",
+            metavar="FILE",
+            help="A policy file that was pushed: its lines stand beside the entries; repeatable, all of a node.",
+        ),
+    ] = None
+    target: TargetName = None
+
+
+@dataclass(frozen=True)
+class WatchingOptions:
+    """How a switch is watched."""
+
+    grpc: Annotated[
+        str | None,
+        typer.Option("--grpc", metavar="HOST:PORT", help="Watch this switch until Ctrl-C, instead of reading a file."),
+    ] = None
+    packets: Annotated[
+        str,
+        typer.Option(
+            "--filter",
+            metavar="TEXT",
+            help="Of a switch, only these packets, such as 'tcp and dst port 80' (tracing.md).",
+        ),
+    ] = ""
+    count: Annotated[
+        int | None,
+        typer.Option(min=1, max=2**64 - 1, metavar="N", help="Of a switch, end after so many.  (default: never)"),
+    ] = None
+    frame_bytes: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=2**32 - 1,
+            metavar="BYTES",
+            help="Of a switch, keep so many bytes of each frame.  (default: those of its headers)",
+        ),
+    ] = None
 
 
 @app.command(
@@ -92,42 +133,118 @@ class TellingOptions:
         "phb trace packets.jsonl",
         "phb trace packets.jsonl --dropped --brief",
         "phb trace packets.jsonl --packet 7 --all --source p4src",
-        "phb trace packets.jsonl --slower 5ms --table classify",
+        "phb trace packets.jsonl --slower 5ms --policy c7513.yaml --policy c7513-wfq.yaml",
+        "phb trace --grpc 192.0.2.1:9559 --filter 'host 10.0.0.1 and dropped' --count 10",
     )
 )
 @grouped
 def trace(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="Traces that phb-switch --trace wrote: JSON or protobuf; - is stdin.")
-    ],
+    switch: SwitchOptions,
+    watching: WatchingOptions,
+    reading: ReadingOptions,
+    program: ProgramOptions,
+    policy: PolicyOptions,
     wanted: WantedOptions,
     telling: TellingOptions,
-) -> None:
-    """Show what happened to packets: every table with the entry that won and why others lost, queues, times, bytes."""
+    file: Annotated[
+        str | None,
+        typer.Argument(metavar="FILE", help="Traces that phb-switch --trace wrote, JSON or protobuf; - is stdin."),
+    ] = None,
+) -> int:
+    """Show what happened to packets: every table with the entry that won and why others lost, queues, times, bytes.
+
+    From a file, or from a switch: that of --grpc, of --address, or of --inventory.
+    """
+    from phb.errors import InputError
+    from phb.origin import Origin
     from phb.trace.reading import read_traces
 
-    check = wanted.check()
-    show((each for _, each in read_traces(file) if check(each)), wanted, telling)
+    shown = Shown.of(wanted, telling, _lines(policy, reading, program))
+    if file is None:
+        if watching.grpc is not None:
+            switch = replace(switch, address=watching.grpc, inventory=None, switch=None)
+        return run_until_signal(_watch(switch.one(), watching, shown))
+    for option, given in (("--grpc", watching.grpc), ("--filter", watching.packets), ("--count", watching.count)):
+        if given:
+            raise InputError(Origin(option), f"a file of traces ({file}), too", "one of them: it is for switches")
+    for _, each in read_traces(file):
+        shown.show(each)
+    return OK
 
 
-def show(traces: Iterable[Trace], wanted: WantedOptions, telling: TellingOptions) -> None:
-    """Print traces, each as soon as it is there."""
-    from phb.trace.packets import packet
+async def _watch(where: Switch, watching: WatchingOptions, shown: Shown) -> None:
+    from phb.trace.watching import watch
 
-    steps = wanted.steps()
-    teller = telling.telling(steps)
-    output = console()
-    for each in traces:
-        if steps is not None and not any(steps(step) for step in each.get("steps", ())):
-            continue
-        if telling.json:
-            kept = each if steps is None else each | {"steps": [step for step in each["steps"] if steps(step)]}
-            print_json(kept, indent=None)
-        elif telling.brief:
-            whole = packet(each)
+    count, octets = watching.count or 0, watching.frame_bytes or 0
+    async for each in watch(where, packets=watching.packets, count=count, frame_bytes=octets):
+        if each is None:
+            print_error(f"{where.address}: packets from now on")
+        else:
+            shown.show(each)
+
+
+def _lines(policy: PolicyOptions, reading: ReadingOptions, program: ProgramOptions) -> Lines | None:
+    """Compile the policy that is named."""
+    if not policy.policy:
+        return None
+    from phb.compiler import compile_policy
+    from phb.inventory import TargetKind
+    from phb.sources import read_sources
+    from phb.trace.policies import Lines
+
+    artifact = program.load()
+    read = read_sources(policy.policy, reading.format_name, reading.options())
+    target = (check_target(policy.target) or TargetKind.PHB_SWITCH).value
+    intent = compile_policy(read, artifact, at=reading.moment(), target=target)
+    print_notices(intent.notices)
+    return Lines(intent, artifact)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Prints traces, each as soon as it is there."""
+
+    wanted: Callable[[Trace], bool]
+    steps: Callable[[dict[str, Any]], bool] | None
+    telling: Telling
+    brief: bool
+    json: bool
+    output: Console
+
+    @classmethod
+    def of(cls, wanted: WantedOptions, telling: TellingOptions, lines: Lines | None) -> Shown:
+        """Prepare what the options ask for."""
+        from phb.trace.policies import places
+        from phb.trace.sources import Sources
+        from phb.trace.telling import Telling
+
+        steps = wanted.steps()
+        teller = Telling(
+            everything=telling.everything,
+            wants=steps,
+            line=None if telling.source is None else Sources(telling.source).line,
+            policy=None if lines is None else lambda each: places(lines.of(each)),
+        )
+        return cls(wanted.check(), steps, teller, telling.brief, telling.json, console())
+
+    def show(self, trace: Trace) -> None:
+        """Print a trace, if it is wanted."""
+        from phb.trace.packets import packet
+
+        if not self.wanted(trace):
+            return
+        steps = trace.get("steps", [])
+        if self.steps is not None:
+            steps = [step for step in steps if self.steps(step)]
+            if not steps:
+                return
+        if self.json:
+            print_json(trace if self.steps is None else trace | {"steps": steps}, indent=None)
+        elif self.brief:
+            whole = packet(trace)
             print_line(f"{whole.number}. {whole.words}")
         else:
-            _print(output, teller.tree(each))
+            _print(self.output, self.telling.tree(trace))
 
 
 _STYLES = {"good": "green", "warn": "yellow", "bad": "red", "quiet": "dim", "part": "bold"}

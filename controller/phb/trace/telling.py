@@ -5,7 +5,7 @@ Made of plain nodes, which the command draws and tests read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -41,13 +41,13 @@ class Telling:
         everything: Also statements and assignments.
         wants: Which steps; None is all.
         line: The text of a place in the program, where it is known.
-        policy: The line of the policy that an entry of a table comes from: `policies.Lines`.
+        policy: The lines of a policy that entries of a trace come from, by the `id` of their dicts: `policies.places`.
     """
 
     everything: bool = False
     wants: Callable[[dict[str, Any]], bool] | None = None
     line: Callable[[dict[str, Any]], str | None] | None = None
-    policy: Callable[[dict[str, Any], dict[str, Any]], str | None] | None = None
+    policy: Callable[[Trace], Mapping[int, str]] | None = None
 
     def tree(self, trace: Trace) -> Node:
         """Tell what happened to a packet."""
@@ -55,6 +55,7 @@ class Telling:
         top = Node(f"{whole.number}. {whole.words}", "bad" if whole.dropped else "good")
         steps = trace.get("steps", [])
         start = steps[0].get("time_ns", 0) if steps else 0
+        places = {} if self.policy is None else self.policy(trace)
         # Where a step's effects belong: to the table, call or state before it.
         part: Node | None = None
         place, frame = top, b""
@@ -68,7 +69,7 @@ class Telling:
                 top.below.append(part)
             if kind in QUIET and not self.everything:
                 continue
-            node = self._node(step, kind)
+            node = self._node(step, kind, places)
             if kind == "arrived":
                 frame = bytes.fromhex(step[kind].get("frame", ""))
             if kind == "departed":
@@ -82,12 +83,12 @@ class Telling:
         top.below += _left_out(trace)
         return top
 
-    def _node(self, step: dict[str, Any], kind: str) -> Node:
+    def _node(self, step: dict[str, Any], kind: str, places: Mapping[int, str]) -> Node:
         node = Node(words(step, kind), style(step, kind), tuple(self._beside(step)))
         # What the compiler makes of statements outside of actions.
         node.aside = not self.everything and (kind == "call" or (kind == "table" and not step["table"].get("key")))
         if kind == "table":
-            node.below += self._entries(step["table"])
+            node.below += _entries(step["table"], places)
         elif kind in ("enqueued", "dequeued"):
             node.below += _behind(step[kind], step.get("time_ns", 0), kind)
         return node
@@ -102,28 +103,28 @@ class Telling:
             text = source.get("fragment")
         yield f"{at}: {text}" if text else at
 
-    def _entries(self, table: dict[str, Any]) -> Iterator[Node]:
-        key = table.get("key", [])
-        if key:
-            yield Node(f"key {named(key)}", "quiet")
-        winner = table.get("hit")
-        if winner is not None:
-            yield Node(f"won: {entries.entry(winner, key)}", "good", self._policy(winner, table))
-        for other in table.get("others", []):
-            does = f": {entries.action(other['action'], other.get('parameters', []))}" if other.get("action") else ""
-            why = entries.why_lost(other, winner or {})
-            yield Node(f"lost, {why}: {entries.entry(other, key)}{does}", "quiet", self._policy(other, table))
-        if table.get("others_left_out"):
-            yield Node(f"and {table['others_left_out']} more that match", "quiet")
-
-    def _policy(self, entry: dict[str, Any], table: dict[str, Any]) -> tuple[str, ...]:
-        found = self.policy(entry, table) if self.policy is not None else None
-        return () if found is None else (found,)
-
 
 def kind_of(step: dict[str, Any]) -> str | None:
     """Give what a step is; None of one that this version doesn't know."""
     return next((name for name in step if name in KINDS), None)
+
+
+def _entries(table: dict[str, Any], places: Mapping[int, str]) -> Iterator[Node]:
+    def beside(entry: dict[str, Any]) -> tuple[str, ...]:
+        return (places[id(entry)],) if id(entry) in places else ()
+
+    key = table.get("key", [])
+    if key:
+        yield Node(f"key {named(key)}", "quiet")
+    winner = table.get("hit")
+    if winner is not None:
+        yield Node(f"won: {entries.entry(winner, key)}", "good", beside(winner))
+    for other in table.get("others", []):
+        does = f": {entries.action(other['action'], other.get('parameters', []))}" if other.get("action") else ""
+        why = entries.why_lost(other, winner or {})
+        yield Node(f"lost, {why}: {entries.entry(other, key)}{does}", "quiet", beside(other))
+    if table.get("others_left_out"):
+        yield Node(f"and {table['others_left_out']} more that match", "quiet")
 
 
 MOST_BEHIND: Final = 16

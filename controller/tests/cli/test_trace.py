@@ -86,3 +86,11 @@ def test_what_others_wrote_is_shown_and_not_obeyed(write_file, capsys):
     shown = capsys.readouterr().out
     assert "\x1b" not in shown
     assert r"calls \x1b[31m\nred  \x07:1" in shown
+
+
+def test_a_policy_beside_entries(traces, write_file, capsys):
+    assert run(["trace", traces, "--policy", write_file("p.yaml", "phb: 1\n")]) == 0
+    assert heads(capsys.readouterr().out) == ["7", "8"]
+    path = write_file("p.yaml", "phb: 2\n")
+    assert run(["trace", traces, "--policy", path]) == 2
+    assert f"{path}:1: found " in capsys.readouterr().err

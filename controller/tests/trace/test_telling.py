@@ -98,8 +98,9 @@ def test_only_some_steps():
     assert "In.rules" not in said
 
 
-def test_a_line_of_a_policy_stands_beside_its_entry():
-    said = told(TRACE, policy=lambda entry, table: f"p.yaml:{entry['number']}" if table["name"] == "In.rules" else None)
+def test_lines_of_a_policy_stand_beside_entries():
+    rules = next(step["table"] for step in TRACE["steps"] if step.get("table", {}).get("name") == "In.rules")
+    said = told(TRACE, policy=lambda trace: {id(rules["hit"]): "p.yaml:4", id(rules["others"][0]): "p.yaml:2"})
     assert "tos 0x00 &&& 0xe0  p.yaml:4" in said
     assert "In.take(policy 2)  p.yaml:2" in said
 
