@@ -18,6 +18,7 @@ from phb_switch._native import (
     Switch,
     ThriftServer,
     Tls,
+    Traces,
 )
 
 ExecutorName: TypeAlias = Literal["native", "interpreter"]
@@ -40,4 +41,5 @@ __all__ = [
     "Switch",
     "ThriftServer",
     "Tls",
+    "Traces",
 ]

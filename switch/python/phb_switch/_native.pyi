@@ -30,6 +30,7 @@ __all__ = [
     "Table",
     "ThriftServer",
     "Tls",
+    "Traces",
     "Update",
     "Write",
 ]
@@ -299,11 +300,40 @@ class Switch:
         """Takes the frames that went out of the CPU port, waiting up to `timeout_ms` for the first."""
     def digests_in(self, timeout_ms: int = 0) -> list[tuple[str, list[bytes]]]:
         """Takes digest messages (name of the list, big-endian fields), waiting up to `timeout_ms` for the first."""
+    def trace(self, filter: str = "", *, frame_bytes: int = 0) -> Traces:
+        """Traces packets that arrive from now on, as far as the filter wants them.
+
+        The filter's language is that of `phb-switch --trace-filter`. Of frames the first `frame_bytes` are shown, or
+        what the program parses as headers. A filter that is not understood raises ValueError, a 65th reader
+        RuntimeError.
+        """
     def process(self, port: int, frame: bytes, now_ns: int) -> list[tuple[int, int, bytes]]:
         """Drives the switch by hand: receives a frame, and runs until it is idle. Times must not decrease.
 
         Not for a switch of a network or a runner. Returns time in ns, port and frame of each transmission.
         """
+
+@final
+class Traces:
+    """What happened to packets of a switch, step by step, for one reader.
+
+    At most 16,384 traces of 64 MiB wait; the switch does not wait for the reader.
+    """
+
+    def take(self, timeout_ms: int = 0) -> list[dict[str, Any]]:
+        """Takes the traces of packets that are at their end, waiting up to `timeout_ms` for the first.
+
+        The names are those of phb.trace.v1.Trace; what is zero, empty or false is left out.
+        """
+    def take_lines(self, timeout_ms: int = 0) -> list[str]:
+        """The same as lines of JSON."""
+    @property
+    def left_out(self) -> int:
+        """Traces that this reader did not get, because too many waited or were under way."""
+    def stop(self) -> None:
+        """Ends tracing for this reader; traces that wait can still be taken."""
+    def __enter__(self) -> Traces: ...
+    def __exit__(self, *_error: object) -> None: ...
 
 class PortError(Exception):
     """A port that can't be opened; `str()` is the reason in one line."""

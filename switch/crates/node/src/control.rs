@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use phb_pipeline::Pipeline;
 
 use crate::switch::SwitchNode;
+use crate::tracing;
 use crate::write::{Failure, Update};
 
 /// The changes to make of a switch as it is.
@@ -44,7 +45,7 @@ impl Control for Arc<Mutex<SwitchNode>> {
     }
 
     fn install(&self, pipeline: Pipeline) {
-        lock(self).install(pipeline);
+        tracing::install(self, pipeline);
     }
 
     fn clear(&self) {

@@ -43,7 +43,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub use batch::Failure as BatchFailure;
 pub use digest::DigestConfig;
 pub use packet_io::PacketIn;
-use phb_node::SwitchNode;
+use phb_node::{SwitchNode, tracing};
 pub use read::Reader;
 pub use requests::{ReadRequest, WriteRequest};
 pub use role::Role;
@@ -123,9 +123,11 @@ impl Configuration {
             (from.take_pipeline(), from.replication().clone())
         };
         if let Some(pipeline) = pipeline {
-            let mut to = write::lock(to);
-            to.install(pipeline);
-            to.set_replication(replication);
+            let mut node = write::lock(to);
+            node.install(pipeline);
+            node.set_replication(replication);
+            drop(node);
+            tracing::equip(to);
         }
     }
 

@@ -13,6 +13,7 @@ mod server;
 mod statistics;
 mod switch;
 mod thrift;
+mod trace;
 
 use pyo3::prelude::*;
 
@@ -32,6 +33,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<control::Update>()?;
     module.add_class::<control::Table>()?;
     module.add_class::<Switch>()?;
+    module.add_class::<trace::Traces>()?;
     module.add("PortError", module.py().get_type::<attachment::PortError>())?;
     module.add_class::<attachment::Port>()?;
     module.add_class::<configuration::Configuration>()?;

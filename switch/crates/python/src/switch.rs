@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use phb_network::{Frame, Node, Output, Time};
-use phb_node::{Digests, PacketIns, SwitchConfig, SwitchNode};
+use phb_node::{Digests, PacketIns, SwitchConfig, SwitchNode, tracing};
 use phb_pipeline::{Executor, Pipeline, WriteError};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
@@ -14,6 +14,7 @@ use pyo3::types::{PyBytes, PyDict, PyInt, PyMapping};
 use crate::control::{Match, Table, Update, entry, lookup_error, outcome};
 use crate::port::{PortConfig, by_port, port};
 use crate::statistics;
+use crate::trace::Traces;
 
 create_exception!(
     phb_switch._native,
@@ -170,7 +171,7 @@ impl Switch {
         let loaded = py.detach(|| Pipeline::load(artifact_json, options));
         match loaded {
             Ok(pipeline) => {
-                self.with(py, |node| node.install(pipeline));
+                py.detach(|| tracing::install(&self.node, pipeline));
                 Ok(())
             }
             Err(error) => {
@@ -186,7 +187,7 @@ impl Switch {
         let pipeline = other.with(py, SwitchNode::take_pipeline);
         let pipeline =
             pipeline.ok_or_else(|| PyValueError::new_err("the other switch has no program"))?;
-        self.with(py, |node| node.install(pipeline));
+        py.detach(|| tracing::install(&self.node, pipeline));
         Ok(())
     }
 
@@ -358,6 +359,11 @@ impl Switch {
             Some((list.name.clone(), fields.collect()))
         });
         named.collect()
+    }
+
+    #[pyo3(signature = (filter="", *, frame_bytes=0))]
+    fn trace(&self, py: Python<'_>, filter: &str, frame_bytes: u32) -> PyResult<Traces> {
+        Traces::start(py, &self.node, filter, frame_bytes)
     }
 
     fn process<'py>(

@@ -213,6 +213,13 @@ pub fn unwatch(node: &Mutex<SwitchNode>, watch: &Arc<Watch>) {
     lock(node).unwatch(watch);
 }
 
+/// Installs a program, as [`SwitchNode::install`], that can be traced if somebody watches.
+pub fn install(node: &Mutex<SwitchNode>, mut pipeline: Pipeline) {
+    prepare(node, &mut pipeline);
+    lock(node).install(pipeline);
+    equip(node);
+}
+
 /// Makes the program that runs one that can be traced, if somebody watches. To be called when another was installed
 /// that was not [prepared](prepare).
 pub fn equip(node: &Mutex<SwitchNode>) {

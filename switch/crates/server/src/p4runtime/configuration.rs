@@ -193,12 +193,13 @@ impl Configurations {
         let load = || {
             phb_ports::yield_to_packets();
             let started = Instant::now();
-            let pipeline = match Pipeline::load(artifact, live.of_program()) {
+            let mut pipeline = match Pipeline::load(artifact, live.of_program()) {
                 Ok(pipeline) => pipeline,
                 Err(error) => return invalid(error.to_string()),
             };
             let (took, execution) = (started.elapsed().as_millis(), pipeline.execution());
             tracing::info!(target: "p4runtime", "a controller's program, loaded in {took} ms: {execution}");
+            phb_node::tracing::prepare(&self.node, &mut pipeline);
             let mut shadow = SwitchNode::new(live, []);
             shadow.install(pipeline);
             let shadow = Arc::new(Mutex::new(shadow));

@@ -112,7 +112,10 @@ fn load(services: &Services, artifact: &[u8]) -> Outcome {
     let load = || {
         phb_ports::yield_to_packets();
         let started = Instant::now();
-        let loaded = Pipeline::load(artifact, options);
+        let mut loaded = Pipeline::load(artifact, options);
+        if let Ok(pipeline) = &mut loaded {
+            phb_node::tracing::prepare(services.switch.control.node(), pipeline);
+        }
         (loaded, started.elapsed().as_millis())
     };
     let loaded = std::thread::scope(|scope| scope.spawn(load).join());

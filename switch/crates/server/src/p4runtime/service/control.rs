@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use phb_node::{Control, Done, Failure, Plan, SwitchNode, Update};
+use phb_node::{Control, Done, Failure, Plan, SwitchNode, Update, tracing};
 use phb_pipeline::Pipeline;
 
 use super::{Service, lock};
@@ -29,7 +29,7 @@ impl Control for Service {
 
     fn install(&self, pipeline: Pipeline) {
         let mut device = self.device.blocking_lock();
-        lock(&self.node).install(pipeline);
+        tracing::install(&self.node, pipeline);
         device.configurations.replaced();
         self.publish(&device);
     }
