@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from phb.inventory import Switch
     from phb.trace.messages import Trace
+    from phb.trace.page import Page
     from phb.trace.policies import Lines
     from phb.trace.telling import Node, Telling
 
@@ -80,6 +81,14 @@ class TellingOptions:
         typer.Option("--source", metavar="FOLDER", help="The P4 program's files: their lines stand beside the steps."),
     ] = None
     json: Annotated[bool, typer.Option("--json", help="Print the traces as lines of JSON.")] = False
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            "--page",
+            metavar="FILE",
+            help="Write a page, one file that works offline: step through the program, compare two packets.",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -132,6 +141,7 @@ class WatchingOptions:
     epilog=epilog(
         "phb trace packets.jsonl",
         "phb trace packets.jsonl --dropped --brief",
+        "phb trace packets.jsonl --page packets.html --artifact program.json --p4info program.p4info.txtpb",
         "phb trace packets.jsonl --packet 7 --all --source p4src",
         "phb trace packets.jsonl --slower 5ms --policy c7513.yaml --policy c7513-wfq.yaml",
         "phb trace --grpc 192.0.2.1:9559 --filter 'host 10.0.0.1 and dropped' --count 10",
@@ -159,16 +169,19 @@ def trace(
     from phb.origin import Origin
     from phb.trace.reading import read_traces
 
-    shown = Shown.of(wanted, telling, _lines(policy, reading, program))
+    shown = Shown.of(wanted, telling, _lines(policy, reading, program), program)
     if file is None:
         if watching.grpc is not None:
             switch = replace(switch, address=watching.grpc, inventory=None, switch=None)
-        return run_until_signal(_watch(switch.one(), watching, shown))
+        ended = run_until_signal(_watch(switch.one(), watching, shown))
+        shown.end()
+        return ended
     for option, given in (("--grpc", watching.grpc), ("--filter", watching.packets), ("--count", watching.count)):
         if given:
             raise InputError(Origin(option), f"a file of traces ({file}), too", "one of them: it is for switches")
     for _, each in read_traces(file):
         shown.show(each)
+    shown.end()
     return OK
 
 
@@ -202,7 +215,7 @@ def _lines(policy: PolicyOptions, reading: ReadingOptions, program: ProgramOptio
 
 @dataclass(frozen=True)
 class Shown:
-    """Prints traces, each as soon as it is there."""
+    """Prints traces, each as soon as it is there, or makes a page of them."""
 
     wanted: Callable[[Trace], bool]
     steps: Callable[[dict[str, Any]], bool] | None
@@ -210,22 +223,27 @@ class Shown:
     brief: bool
     json: bool
     output: Console
+    places: Callable[[Trace], dict[int, str]] | None
+    page: Page | None
+    path: Path | None
 
     @classmethod
-    def of(cls, wanted: WantedOptions, telling: TellingOptions, lines: Lines | None) -> Shown:
+    def of(cls, wanted: WantedOptions, telling: TellingOptions, lines: Lines | None, program: ProgramOptions) -> Shown:
         """Prepare what the options ask for."""
         from phb.trace.policies import places
         from phb.trace.sources import Sources
         from phb.trace.telling import Telling
 
         steps = wanted.steps()
+        policy = None if lines is None else lambda each: places(lines.of(each))
         teller = Telling(
             everything=telling.everything,
             wants=steps,
             line=None if telling.source is None else Sources(telling.source).line,
-            policy=None if lines is None else lambda each: places(lines.of(each)),
+            policy=policy,
         )
-        return cls(wanted.check(), steps, teller, telling.brief, telling.json, console())
+        page = None if telling.page is None else _page(program)
+        return cls(wanted.check(), steps, teller, telling.brief, telling.json, console(), policy, page, telling.page)
 
     def show(self, trace: Trace) -> None:
         """Print a trace, if it is wanted."""
@@ -238,13 +256,40 @@ class Shown:
             steps = [step for step in steps if self.steps(step)]
             if not steps:
                 return
-        if self.json:
+        if self.page is not None:
+            self.page.add(trace, {} if self.places is None else self.places(trace))
+        elif self.json:
             print_json(trace if self.steps is None else trace | {"steps": steps}, indent=None)
         elif self.brief:
             whole = packet(trace)
             print_line(f"{whole.number}. {whole.words}")
         else:
             _print(self.output, self.telling.tree(trace))
+
+    def end(self) -> None:
+        """Write the page, if there is to be one, and say where."""
+        from phb.errors import InputError
+        from phb.files import in_words, write_text
+        from phb.origin import Origin
+
+        if self.page is None or self.path is None:
+            return
+        text = self.page.text()
+        try:
+            write_text(self.path, text)
+        except OSError as error:
+            raise InputError(Origin("--page"), f"'{self.path}' ({in_words(error)})", "a file to write") from None
+        print_line(f"page: {self.path}")
+
+
+def _page(program: ProgramOptions) -> Page:
+    """Begin a page, of the program that is named, else of phb's own if the packets passed it."""
+    from phb.trace.page import Page, read_program
+    from phb_p4 import artifact_path
+
+    if program.artifact is not None:
+        return Page(read_program(program.artifact))
+    return Page(likely=read_program(artifact_path()))
 
 
 _STYLES = {"good": "green", "warn": "yellow", "bad": "red", "quiet": "dim", "part": "bold"}

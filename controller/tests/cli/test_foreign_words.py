@@ -49,7 +49,12 @@ def place(tmp_path, start_switch):
     one = {"name": f"s{EVIL}", "address": switch.address, "policies": [policy.name], "groups": [f"g{EVIL}"]}
     inventory = folder / "network.yaml"
     inventory.write_text(yaml.safe_dump({"phb-inventory": 1, "switches": [one]}))
-    return {"POLICY": policy, "INVENTORY": inventory, "FOLDER": folder, "STATE": folder / "state.sqlite"}, switch
+    traces = folder / "packets.jsonl"
+    table = {"name": f"t{EVIL}", "key": [{"name": f"k{EVIL}", "value": "0x01"}], "action": f"a{EVIL}"}
+    steps = [{"part": "ingress", "table": table}, {"part": "port", "dropped": {"reason": f"r{EVIL}"}}]
+    traces.write_text(json.dumps({"number": 1, "switch": f"s{EVIL}", "steps": steps}))
+    files = {"POLICY": policy, "INVENTORY": inventory, "FOLDER": folder, "STATE": folder / "state.sqlite"}
+    return files | {"TRACES": traces}, switch
 
 
 def clean(text):
@@ -100,6 +105,12 @@ RUNS = {
         ["convert", "--to", "yaml", "POLICY", "-o", "FOLDER"],
     ],
     "schema": [["schema"]],
+    "trace": [
+        ["trace", "TRACES"],
+        ["trace", "TRACES", "--brief"],
+        ["trace", "FOLDER"],
+        ["trace", "TRACES", "--slower", EVIL],
+    ],
     "of the command line": [[EVIL], ["check", f"--{EVIL}"], ["check", "--at", EVIL, "POLICY"]],
 }
 

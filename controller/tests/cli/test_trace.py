@@ -5,6 +5,7 @@ import json
 import pytest
 from made_up_traces import DROPPED, TRACE
 
+import phb_p4
 from phb.cli import run
 
 
@@ -94,3 +95,31 @@ def test_a_policy_beside_entries(traces, write_file, capsys):
     path = write_file("p.yaml", "phb: 2\n")
     assert run(["trace", traces, "--policy", path]) == 2
     assert f"{path}:1: found " in capsys.readouterr().err
+
+
+def test_a_page(traces, tmp_path, capsys):
+    page = tmp_path / "p.html"
+    assert run(["trace", traces, "--page", str(page), "--dropped"]) == 0
+    assert capsys.readouterr().out == f"page: {page}\n"
+    text = page.read_text()
+    assert '"reason":"unknown_port"' in text
+    # What it passed isn't in phb's own program, so that isn't shown unless it is asked for.
+    assert '"sections":[]' in text
+    assert run(["trace", traces, "--page", str(page), "--artifact", str(phb_p4.artifact_path())]) == 0
+    assert '"name":"PhbIngress.classify.multi_field_ipv4"' in page.read_text()
+
+
+def test_a_page_of_phbs_own_program(write_file, tmp_path):
+    steps = [{"part": "ingress", "table": {"name": "PhbIngress.classify.multi_field_ipv4"}}]
+    page = tmp_path / "p.html"
+    assert run(["trace", write_file("t.jsonl", json.dumps({"steps": steps})), "--page", str(page)]) == 0
+    assert '"name":"PhbIngress.schedule.shaper"' in page.read_text()
+
+
+def test_a_page_of_what_is_no_program(traces, tmp_path, capsys):
+    page = tmp_path / "p.html"
+    assert run(["trace", traces, "--page", str(page), "--artifact", traces]) == 2
+    assert traces in capsys.readouterr().err
+    assert not page.exists()
+    assert run(["trace", traces, "--page", str(tmp_path / "no" / "p.html")]) == 2
+    assert capsys.readouterr().err.endswith("p.html' (no such file or directory), expected a file to write\n")

@@ -1,0 +1,356 @@
+"""The page in a real browser: Debian's Chromium, headless, driven by Playwright."""
+
+import json
+import os
+import shutil
+
+import pytest
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright: not installed")
+
+CHROMIUM = next(
+    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium: not installed (Debian: chromium)")
+
+# It renders files of ours and nothing else: no sandbox of its own (CI is root in a container), no network at all.
+FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND",
+)  # fmt: skip
+
+TOO_WIDE = """() => [...document.querySelectorAll('body *')].filter(element => {
+    if (element.closest('.visually-hidden, .skip, .scroll, pre')) return false
+    const box = element.getBoundingClientRect()
+    return box.width > 0 && (box.right > innerWidth + 1 || box.left < -1)
+}).map(element => element.outerHTML.slice(0, 80))"""
+
+# Texts whose contrast with what is behind them is below WCAG's 4.5.
+TOO_PALE = """() => {
+    const channels = text => (text.match(/[\\d.]+/g) || []).map(Number)
+    const luminance = ([r, g, b]) => [r, g, b].map(value => value / 255)
+        .map(value => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, value, index) => sum + value * [0.2126, 0.7152, 0.0722][index], 0)
+    const behind = element => {
+        for (; element; element = element.parentElement) {
+            const colour = channels(getComputedStyle(element).backgroundColor)
+            if (colour.length === 3 || colour[3] === 1) return colour
+        }
+        return [255, 255, 255]
+    }
+    return [...document.querySelectorAll('body *')].filter(element => {
+        const own = [...element.childNodes].some(node => node.nodeType === 3 && node.textContent.trim())
+        if (!own || element.disabled || !element.getBoundingClientRect().width) return false
+        const [one, other] = [luminance(channels(getComputedStyle(element).color)), luminance(behind(element))]
+        return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05) < 4.5
+    }).map(element => element.outerHTML.slice(0, 80))
+}"""
+
+LIT = "() => [...document.querySelectorAll('#flow button.node')].map(row => row.dataset.node)"
+CURRENT = "() => document.querySelector('#flow [aria-current=step]').dataset.node"
+
+
+class Viewer:
+    """A browser that remembers what pages complained about and what they asked for."""
+
+    def __init__(self, context):
+        self.tab = context.pages[0]
+        self.told, self.asked = [], []
+        self.tab.on("console", lambda message: self.told.append(message.text))
+        self.tab.on("pageerror", lambda error: self.told.append(str(error)))
+        self.tab.on("request", lambda request: self.asked.append(request.url))
+
+    def show(self, path, width=1280, scheme="light"):
+        self.told.clear()
+        self.asked.clear()
+        self.tab.emulate_media(color_scheme=scheme, media="screen")
+        self.tab.set_viewport_size({"width": width, "height": 900})
+        self.tab.goto(path.as_uri())
+        return self.tab
+
+
+@pytest.fixture(scope="module")
+def driven(tmp_path_factory):
+    with playwright.sync_playwright() as driver:
+        context = driver.chromium.launch_persistent_context(
+            tmp_path_factory.mktemp("profile"), executable_path=CHROMIUM, headless=True, args=FLAGS, offline=True
+        )
+        yield Viewer(context)
+        context.close()
+
+
+@pytest.fixture
+def viewer(driven):
+    """The browser; whatever a test did, the page complained about nothing and asked for nothing."""
+    yield driven
+    assert driven.told == []
+    assert [url for url in driven.asked if not url.startswith("file:")] == []
+
+
+@pytest.fixture(params=["with_program", "without_program"])
+def shown(request):
+    return request.getfixturevalue(request.param)
+
+
+@pytest.mark.parametrize("width", [380, 900, 1400])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_is_readable_at_any_width_in_light_and_dark(viewer, shown, width, scheme):
+    tab = viewer.show(shown, width, scheme)
+    tab.get_by_label("compare packet 2 with").click()
+    tab.evaluate("document.querySelectorAll('details').forEach(element => element.open = true)")
+    for _ in range(3):
+        tab.locator("#forward").click()
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    assert tab.evaluate(TOO_WIDE) == []
+    assert tab.evaluate(TOO_PALE) == []
+    if folder := os.environ.get("PHB_SCREENSHOTS"):
+        tab.screenshot(path=f"{folder}/trace-{shown.stem}-{width}-{scheme}.png", full_page=True)
+
+
+def test_packets_are_listed_with_ends_ports_fate_and_waiting(viewer, with_program):
+    tab = viewer.show(with_program)
+    rows = [row.all_inner_texts() for row in (tr.locator("th, td") for tr in tab.locator("#packets tr").all())]
+    assert [row[:3] for row in rows] == [
+        ["1. tcp 10.0.0.1:1024 > 10.1.0.2:80 SYN", "s1: port 1 → port 2", "5 ms"],
+        ["2. tcp 10.0.0.1:1024 > 10.2.0.2:80 SYN", "s1: port 1 → port 3", "–"],
+        ["3. tcp 10.0.0.1:1024 > 10.1.0.2:80 SYN", "s1: port 1 → dropped: ingress", "–"],
+        ["4. tcp 10.0.0.1:1024 > 10.1.0.2:80 SYN", "s1: port 1 → port 2", "7.25 ms"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "numbers"), [("dropped", ["3"]), ("syn 10.2.0.2", ["2"]), ("", ["1", "2", "3", "4"])]
+)
+def test_the_list_is_narrowed_by_words(viewer, with_program, wanted, numbers):
+    tab = viewer.show(with_program)
+    tab.locator("#filter").fill(wanted)
+    assert [text.partition(".")[0] for text in tab.locator("#packets th").all_inner_texts()] == numbers
+
+
+def test_who_waited_longest_comes_first(viewer, with_program):
+    tab = viewer.show(with_program)
+    tab.locator("#order").select_option("waited")
+    assert tab.locator("#packets th").first.inner_text().startswith("4.")
+
+
+def test_the_path_lights_up(viewer, with_program):
+    tab = viewer.show(with_program)
+    lit = [
+        "arrived", "parser/start", "parser/ipv4", "ingress/node_2", "ingress/RouterIngress.ipv4_route", "queue",
+        "update checksums/ipv4.checksum", "deparser/ethernet", "deparser/ipv4", "sending", "departed",
+    ]  # fmt: skip
+    assert tab.evaluate(LIT) == lit
+    assert tab.locator(".arcs path.met").count() == len(lit) - 1
+    tab.get_by_role("button", name="3. tcp").click()
+    assert tab.evaluate(LIT) == [
+        "arrived",
+        "parser/start",
+        "parser/ipv4",
+        "ingress/node_2",
+        "ingress/tbl_drop",
+        "dropped",
+    ]
+
+
+def test_without_the_artifact_the_program_is_what_the_traces_met(viewer, without_program):
+    tab = viewer.show(without_program)
+    assert "ingress/RouterIngress.ipv4_route" in tab.evaluate(LIT)
+    assert tab.locator("[data-node='ingress/tbl_drop']").count() == 1
+    assert tab.locator("button[data-node='ingress/tbl_drop']").count() == 0
+
+
+def test_buttons_and_arrow_keys_step_and_say_where_they_are(viewer, with_program):
+    tab = viewer.show(with_program)
+    position = tab.locator("#position")
+    assert position.inner_text() == "Packet 1, step 1 of 14: arrives at port 1, 54 bytes"
+    assert tab.locator("#back").is_disabled()
+    tab.keyboard.press("ArrowRight")
+    tab.keyboard.press("ArrowRight")
+    assert "step 3 of 14: extract ethernet" in position.inner_text()
+    assert tab.evaluate(CURRENT) == "parser/start"
+    tab.locator("#forward").click()
+    tab.locator("#back").click()
+    tab.keyboard.press("ArrowLeft")
+    assert "step 2 of 14: state start" in position.inner_text()
+    tab.keyboard.press("End")
+    assert "step 14 of 14: leaves by port 2" in position.inner_text()
+    assert tab.locator("#forward").is_disabled()
+    tab.keyboard.press("Home")
+    assert "step 1 of 14" in position.inner_text()
+
+
+def test_keys_that_belong_to_a_field_step_nothing(viewer, with_program):
+    tab = viewer.show(with_program)
+    tab.locator("#filter").fill("tcp")
+    tab.locator("#filter").press("ArrowLeft")
+    tab.locator("#filter").press("End")
+    assert "step 1 of" in tab.locator("#position").inner_text()
+
+
+def test_a_table_shows_key_winner_losers_source_and_what_its_action_changed(viewer, with_program):
+    tab = viewer.show(with_program)
+    tab.locator("[data-node='ingress/RouterIngress.ipv4_route']").click()
+    text = tab.locator("#step").inner_text()
+    for wanted in (
+        "table RouterIngress.ipv4_route", "router.p4:61", "10.1.0.2", "Entries that match, of 5",
+        "10.1.0.0/16", "10.0.0.0/8", "/8 is shorter than /16", "RouterIngress.route(port 2)",
+    ):  # fmt: skip
+        assert wanted in text, wanted
+    changes = tab.get_by_role("region", name="Changes").locator("tbody tr").all_inner_texts()
+    assert changes == ["standard_metadata.egress_spec\t–\t2", "ipv4.ttl\t64 (0x40)\t63 (0x3f)"]
+
+
+def test_fields_are_those_of_the_moment(viewer, with_program):
+    tab = viewer.show(with_program)
+    assert "No field has a value yet" in tab.locator("#fields").inner_text()
+    tab.locator("[data-node='ingress/node_2']").click()
+    assert "ipv4.ttl\t64 (0x40)" in tab.locator("#fields").inner_text()
+    tab.keyboard.press("ArrowRight")
+    assert tab.locator("#fields tr.changed").all_inner_texts() == [
+        "ipv4.ttl\t63 (0x3f)",
+        "standard_metadata.egress_spec\t2",
+    ]
+    tab.locator("#fields-filter").fill("egress")
+    assert tab.locator("#fields tbody tr").count() == 1
+
+
+def test_every_statement_is_a_step_when_asked_for(viewer, with_program):
+    tab = viewer.show(with_program)
+    tab.locator("[data-node='ingress/RouterIngress.ipv4_route']").click()
+    tab.locator("#every-step").check()
+    assert "step 9 of 19: table" in tab.locator("#position").inner_text()
+    tab.locator("#forward").click()
+    assert "statement assign" in tab.locator("#position").inner_text()
+
+
+def test_waiting_is_told_with_who_was_ahead(viewer, with_program):
+    tab = viewer.show(with_program)
+    tab.locator("[data-node=queue]").click()
+    assert "1 packet, 1,514 bytes" in tab.locator("#step").inner_text()
+    tab.keyboard.press("ArrowRight")
+    assert "waited" in tab.locator("#step").inner_text()
+    assert "5 ms" in tab.locator("#step").inner_text()
+
+
+def test_two_packets_part_where_their_entries_differ(viewer, with_program):
+    tab = viewer.show(with_program)
+    tab.get_by_label("compare packet 2 with").click()
+    finding = tab.locator("#compared .finding").inner_text()
+    assert finding == (
+        "Their ways part at table RouterIngress.ipv4_route: packet 1 entry 7 RouterIngress.route(port 2), "
+        "packet 2 entry 3 RouterIngress.route(port 3)."
+    )
+    why = tab.get_by_role("region", name="For they differ in").locator("tbody tr").all_inner_texts()
+    after = "set after table RouterIngress.ipv4_route hit RouterIngress.route(port {}), router.p4:61"
+    assert why == [
+        "destination\t10.1.0.2\t10.2.0.2\tof the frame, from byte 14\tof the frame, from byte 14",
+        f"standard_metadata.egress_spec\t2\t3\t{after.format(2)}\t{after.format(3)}",
+    ]
+    assert "In the queue: queue of port 2 packet 1: port 2, queue 0; packet 2: port 3, queue 0." in tab.locator(
+        "#compared"
+    ).inner_text().replace("\n", " ")
+    tab.locator("#compared .finding button").click()
+    assert "table RouterIngress.ipv4_route" in tab.locator("#position").inner_text()
+
+
+def test_two_packets_part_at_a_condition_for_what_it_reads(viewer, with_program):
+    tab = viewer.show(with_program)
+    tab.get_by_label("compare packet 3 with").click()
+    assert "part at condition node_2: packet 1 yes, packet 3 no" in tab.locator("#compared .finding").inner_text()
+    why = tab.get_by_role("region", name="For they differ in").locator("tbody tr").all_inner_texts()
+    assert why == ["ipv4.ttl\t64 (0x40)\t1\tof the frame, from byte 14\tof the frame, from byte 14"]
+    rows = tab.evaluate(
+        """() => Object.fromEntries(
+            [...document.querySelectorAll('#flow .node')].map(row => [row.dataset.node, row.className]))"""
+    )
+    assert rows["ingress/node_2"] == "node both"
+    assert rows["ingress/RouterIngress.ipv4_route"] == "node first"
+    assert rows["dropped"] == "node second"
+
+
+def test_two_packets_of_one_way_say_so(viewer, with_program):
+    tab = viewer.show(with_program)
+    tab.get_by_label("compare packet 4 with").click()
+    assert "the same way" in tab.locator("#compared .finding").inner_text()
+    assert "waited 7.25 ms" in tab.locator("#compared").inner_text()
+    tab.get_by_label("compare packet 4 with").click()
+    assert not tab.locator("#comparison").is_visible()
+
+
+def test_a_pasted_trace_is_chosen(viewer, with_program, traces):
+    tab = viewer.show(with_program)
+    tab.locator("summary", has_text="Paste").click()
+    tab.locator("#pasted").fill(json.dumps(traces[1] | {"number": 99, "switch": "other"}))
+    tab.locator("#read").click()
+    assert tab.locator("#position").inner_text().startswith("Packet 99, step 1 of")
+    assert tab.locator("#packets tr").count() == 5
+
+
+def test_a_pasted_frame_finds_its_traces(viewer, with_program, traces):
+    tab = viewer.show(with_program)
+    tab.locator("summary", has_text="Paste").click()
+    frame = traces[1]["steps"][0]["arrived"]["frame"]
+    tab.locator("#pasted").fill(
+        "0x" + " ".join(frame[at : at + 2].upper() for at in range(0, len(frame), 2)) + " ff ff"
+    )
+    tab.locator("#read").click()
+    assert tab.locator("#position").inner_text().startswith("Packet 2,")
+    assert tab.locator("#packets tr").count() == 1
+    tab.locator("#filter").fill("tcp")
+    assert tab.locator("#packets tr").count() == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "found nothing"),
+        ("{", "line 1: found no JSON"),
+        ('{"a":1}', "found no steps"),
+        ("0a0b zz", 'found "z", expected hexadecimal digits'),
+        ("0a0b", "found 4 digits"),
+        ("00" * 40, "found no packet of these bytes among 4"),
+    ],
+)
+def test_what_can_not_be_pasted_is_said(viewer, with_program, text, said):
+    tab = viewer.show(with_program)
+    tab.locator("summary", has_text="Paste").click()
+    tab.locator("#pasted").fill(text)
+    tab.locator("#read").click()
+    assert said in tab.get_by_role("alert").inner_text()
+    assert tab.locator("#packets tr").count() == 4
+
+
+def test_hostile_text_stays_text(viewer, without_program):
+    tab = viewer.show(without_program)
+    title = tab.title()
+    tab.locator("#packets tr button.link").last.click()
+    tab.get_by_label("compare packet 1 with").click()
+    for _ in range(12):
+        tab.keyboard.press("ArrowRight")
+    tab.locator("#every-step").check()
+    tab.keyboard.press("Home")
+    for _ in range(12):
+        tab.keyboard.press("ArrowRight")
+    assert tab.title() == title
+    assert tab.locator("img").count() == 0
+    assert "\\u{202e}gnorw <img src=x" in tab.locator("#position").inner_text()
+
+
+def test_no_packets_is_said(viewer, tmp_path):
+    from phb.trace.page import page
+
+    path = tmp_path / "empty.html"
+    path.write_text(page([]))
+    tab = viewer.show(path)
+    assert "No packet yet" in tab.locator("#position").inner_text()
+    tab.keyboard.press("ArrowRight")
+
+
+def test_a_screen_reader_meets_headings_lists_and_names(viewer, with_program):
+    tree = viewer.show(with_program, 400).locator("body").aria_snapshot()
+    for wanted in (
+        'heading "Traces of packets" [level=1]', 'region "The program"', 'region "Step by step"', 'group "steps"',
+        'button "step forward"', 'button "compare packet 2 with the chosen one"', 'button "▤ RouterIngress.ipv4_route',
+        'article "arrives at port 1"',
+    ):  # fmt: skip
+        assert wanted in tree or wanted.replace("▤ ", "") in tree, wanted
