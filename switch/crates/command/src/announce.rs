@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::ending::{Ended, input, reason};
 use crate::options::Options;
+use crate::traces::{Place, Wanted};
 
 /// Where controllers can connect.
 pub struct Listening {
@@ -40,6 +41,11 @@ pub fn started(options: &Options, listening: &Listening) -> Result<(), Ended> {
     if let Some(path) = &options.ready_file {
         write_at_once(path, &format!("{started}\n"))?;
     }
+    let is_for_traces = |wanted: &Wanted| wanted.place == Place::Stdout;
+    let print = match options.traces.as_ref().is_some_and(is_for_traces) {
+        true => print_beside,
+        false => print,
+    };
     if options.as_json {
         return print(&format!("{started}\n"));
     }
@@ -100,6 +106,13 @@ pub fn print(text: &str) -> Result<(), Ended> {
         stdout.write_all(crate::terminal::shown(text).as_bytes())
     };
     write().map_err(|error| Ended::stdout(&error))
+}
+
+/// The same on standard error, where standard output is for traces.
+fn print_beside(text: &str) -> Result<(), Ended> {
+    // A failure of stderr can't be reported.
+    let _ = io::stderr().write_all(crate::terminal::shown(text).as_bytes());
+    Ok(())
 }
 
 /// Writes the ready file: it is whole as soon as it is there.

@@ -17,11 +17,13 @@ use crate::listening::{DEFAULT_ADDRESS, TlsOptions};
 use crate::log::LogOptions;
 use crate::ports::{HIGHEST_PORT, LineOptions};
 use crate::serve::Manners;
+use crate::traces::TraceOptions;
 use crate::values::{message, number, path, text, word};
 
 const TARGET: &str = "Target (behind -- in scripts for bmv2; here anywhere)";
 const LINES: &str = "Ports and lines (beyond bmv2)";
 const LOG: &str = "Log and captures";
+const TRACES: &str = "Traces of packets (beyond bmv2)";
 const TLS: &str = "TLS";
 const WITHOUT_MEANING: &str = "Accepted from scripts for bmv2, without a meaning here";
 const REFUSED: &str = "Refused, with the reason";
@@ -34,6 +36,7 @@ Examples:
   phb-switch --no-p4 -i 0@veth0 -i 1@veth2
   phb-switch -i 0@veth0 -i 1@veth2 --device-id 1 program.json -- --cpu-port 510 --grpc-server-addr 0.0.0.0:9559
   phb-switch --executor interpreter -i 0@veth0 program.json
+  phb-switch -i 0@veth0 -i 1@veth2 program.json --trace traces.jsonl --trace-filter 'tcp and dst port 80'
   phb-switch stf --help
   phb-switch --no-p4 -i 1@veth0 -i 2@ppp0 --port-rate 2=256kbit/s:-7 --transmit-ring 2=6
 
@@ -66,6 +69,8 @@ pub struct CommandLine {
     pub lines: LineOptions,
     #[command(flatten, next_help_heading = LOG)]
     pub log: LogOptions,
+    #[command(flatten, next_help_heading = TRACES)]
+    pub traces: TraceOptions,
     #[command(flatten, next_help_heading = TLS)]
     pub tls: TlsOptions,
 }

@@ -86,6 +86,7 @@ fn the_help_has_every_option_under_a_heading() {
         TARGET,
         LINES,
         LOG,
+        TRACES,
         TLS,
         WITHOUT_MEANING,
         REFUSED,

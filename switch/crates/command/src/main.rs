@@ -6,8 +6,8 @@
 //! - [`options`] checks them, with [`ports`] and [`rate`], [`listening`], [`foreign`] and those of the [`log`];
 //! - [`start`] makes a switch of them and runs it, with limits of the [`system`], the file of [`bindings`] and the server
 //!   behind [`serve`], until a signal of [`stopping`];
-//! - [`announce`] reports the start and the packets at the end; [`packets`] logs packets, and [`failures`] reports files
-//!   that could not be written;
+//! - [`announce`] reports the start and the packets at the end; [`packets`] logs packets, [`traces`] writes what happens to
+//!   them, and [`failures`] reports files that could not be written;
 //! - [`ending`] has the errors and exit codes.
 //!
 //! Exit codes: 0 stopped by Ctrl-C, SIGTERM or SIGHUP; 1 the switch failed while running, or files that it wrote are not
@@ -35,6 +35,7 @@ mod stf;
 mod stopping;
 mod system;
 mod terminal;
+mod traces;
 mod values;
 
 use std::ffi::OsString;

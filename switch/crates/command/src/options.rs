@@ -15,6 +15,7 @@ use crate::listening::{self, Tls};
 use crate::log::{self, LogOptions, Logging};
 use crate::ports;
 use crate::serve::{Manners, ThriftAddress, UnixSocket};
+use crate::traces::{self, Place, Wanted};
 
 /// The names of bmv2's switch; under them, the program has bmv2's manners.
 pub const NAMES_OF_BMV2: [&str; 2] = ["simple_switch_grpc", WITHOUT_P4RUNTIME];
@@ -53,6 +54,8 @@ pub struct Options {
     pub tls: Option<Tls>,
     pub manners: Manners,
     pub logging: Logging,
+    /// The traces of packets that are written, if any are.
+    pub traces: Option<Wanted>,
     pub pcap: Option<PathBuf>,
     /// Files instead of interfaces, from that long after the start on.
     pub files_after: Option<Duration>,
@@ -89,6 +92,7 @@ pub fn read(given: &Given, name: &str) -> Result<Options, Ended> {
         target,
         lines,
         log,
+        traces,
         tls,
     } = cli::read(given)?;
     let mut notices: Vec<String> = foreign::check(given)?.into_iter().collect();
@@ -115,6 +119,10 @@ pub fn read(given: &Given, name: &str) -> Result<Options, Ended> {
     ports.extend(cpu_port.map(|port| (port, common)));
     let program = check_program(program, general.no_p4, &mut notices)?;
     let logging = log::read(&log, &mut notices)?;
+    let traces = traces::read(traces, &mut notices)?;
+    if logging.console && traces.iter().any(|wanted| wanted.place == Place::Stdout) {
+        return input("--log-console and --trace - exclude each other");
+    }
     let pcap = captures(&log, &mut notices)?;
     let (tls, of_tls) = listening::tls(tls)?;
     notices.extend(of_tls);
@@ -148,6 +156,7 @@ pub fn read(given: &Given, name: &str) -> Result<Options, Ended> {
         tls,
         manners,
         logging,
+        traces,
         pcap,
         files_after: log
             .use_files

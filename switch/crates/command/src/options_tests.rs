@@ -7,6 +7,7 @@ use crate::arguments;
 use crate::cli;
 use crate::log::{Level, Part};
 use crate::serve::{ClientCertificates, ThriftAddress, TlsFiles};
+use crate::traces::Format;
 
 fn read_as(name: &str, line: &str) -> Result<Options, Ended> {
     let words = line.split_whitespace().map(OsString::from);
@@ -31,6 +32,7 @@ fn blank() -> Options {
         tls: None,
         manners: Manners::Specification,
         logging: Logging::default(),
+        traces: None,
         pcap: None,
         files_after: None,
         busy_poll: Duration::ZERO,
@@ -379,6 +381,72 @@ fn executors() {
 }
 
 #[test]
+fn traces() {
+    let found = |line: &str| read_line(&format!("--no-p4 {line}")).map(|found| found.traces);
+    let all = Wanted {
+        place: Place::File("t.jsonl".into()),
+        format: Format::Json,
+        filter: String::new(),
+        count: None,
+        frame_bytes: None,
+    };
+    let protobuf = Wanted {
+        format: Format::Protobuf,
+        ..all.clone()
+    };
+    let named = |name: &str, wanted: &Wanted| Wanted {
+        place: Place::File(name.into()),
+        ..wanted.clone()
+    };
+    let cases = [
+        ("", None),
+        ("--trace t.jsonl", Some(all.clone())),
+        ("--trace=t.pb", Some(named("t.pb", &protobuf))),
+        (
+            "--trace t.pb --trace-format json",
+            Some(named("t.pb", &all)),
+        ),
+        ("--trace t.jsonl --trace-format protobuf", Some(protobuf)),
+        (
+            "--trace - --trace-filter dropped --trace-count 3 -- --trace-frame-bytes 64",
+            Some(Wanted {
+                place: Place::Stdout,
+                format: Format::Json,
+                filter: "dropped".to_owned(),
+                count: Some(3),
+                frame_bytes: Some(64),
+            }),
+        ),
+    ];
+    for (line, expected) in cases {
+        assert_eq!(found(line), Ok(expected), "{line}");
+    }
+    assert_eq!(
+        found("--trace - --log-console"),
+        input("--log-console and --trace - exclude each other")
+    );
+    for (line, words) in [
+        ("--trace", "--trace: the value is missing"),
+        (
+            "--trace t --trace-format xml",
+            "--trace-format 'xml': expected json or protobuf",
+        ),
+        ("--trace t --trace-count 0", "--trace-count"),
+        (
+            "--trace t --trace-frame-bytes 65536",
+            "less than or equal to 65535",
+        ),
+        (
+            "--trace t --trace-filter levitating",
+            "--trace-filter 'levitating': character 1: found \"levitating\"; expected a condition",
+        ),
+    ] {
+        let message = found(line).expect_err(line).to_string();
+        assert!(message.contains(words), "{line}: {message}");
+    }
+}
+
+#[test]
 fn levels_of_parts() {
     let found = |line: &str| read_line(&format!("--no-p4 {line}")).expect(line).logging;
     let logging = found("--log-file f -L warn --log json,gnmi=debug,packets=off");
@@ -396,7 +464,14 @@ fn levels_of_parts() {
 
 #[test]
 fn notices() {
-    let cases: [(&str, &[&str]); 13] = [
+    let cases: [(&str, &[&str]); 14] = [
+        (
+            "--trace-filter dropped --trace-count 1",
+            &[
+                "--trace-filter ignored (there is no --trace)",
+                "--trace-count ignored (there is no --trace)",
+            ],
+        ),
         ("--nanolog x", &["--nanolog ignored ("]),
         (
             "--debugger --debugger-addr x",

@@ -24,6 +24,7 @@ use crate::serve::{
 };
 use crate::stopping::Stopping;
 use crate::system;
+use crate::traces::Traces;
 
 /// How often to look whether all is well.
 const CHECK: Duration = Duration::from_millis(500);
@@ -44,7 +45,7 @@ pub fn start(options: &Options) -> Result<(), Ended> {
     failures.check()
 }
 
-fn run(options: &Options, stopping: &Stopping, failures: &Failures) -> Result<(), Ended> {
+fn run(options: &Options, stopping: &Stopping, failures: &Arc<Failures>) -> Result<(), Ended> {
     for notice in &options.notices {
         tracing::info!(target: "switch", "{notice}");
     }
@@ -102,12 +103,17 @@ fn run(options: &Options, stopping: &Stopping, failures: &Failures) -> Result<()
 fn serve(
     options: &Options,
     stopping: &Stopping,
-    failures: &Failures,
+    failures: &Arc<Failures>,
     node: &Node,
     runner: &mut RealTime,
     listening: &Listening,
 ) -> Result<(), Ended> {
     let _packets = Packets::start(node, &options.logging)?;
+    let is_log_apart = options.logging.is_apart();
+    let traces = options.traces.as_ref();
+    let mut traces = traces
+        .map(|wanted| Traces::start(node, wanted, failures, is_log_apart))
+        .transpose()?;
     match runner.start() {
         Ok(_) => {}
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
@@ -135,9 +141,10 @@ fn serve(
         );
     }
     announce::started(options, listening)?;
-    let mut of_ports = OfPorts::new(failures, options.logging.is_apart());
+    let mut of_ports = OfPorts::new(failures, is_log_apart);
     while !stopping.wait(CHECK) {
         of_ports.say(runner);
+        traces.iter_mut().for_each(Traces::look);
         if !runner.is_running() {
             // A thread that has panicked says so when it is waited for.
             runner.stop();

@@ -112,6 +112,20 @@ impl Permit {
         Ok(())
     }
 
+    /// The client in words.
+    pub fn who(&self) -> &str {
+        &self.who
+    }
+
+    /// Checks that a client may see packets of a device: one that reads without a name may not.
+    pub fn require_packets(&self, device: u64) -> Result<()> {
+        if matches!(self.may, May::Reading) {
+            let who = &self.who;
+            return denied(format!("{who} may not see packets here"));
+        }
+        self.require(device, None, false)
+    }
+
     /// The rights that the switch grants a role; None: those that its clients claim. With bound
     /// certificates, a role without a description only has the objects of its `role.config`.
     pub fn rights(&self, role: &str) -> Option<RoleRights> {
@@ -252,6 +266,17 @@ mod tests {
         let anonymous = Permit::of(&Peer::Anonymous(None), Some(&bindings()));
         assert!(anonymous.require(7, Some(""), false).is_ok());
         assert!(anonymous.require(7, Some(""), true).is_err());
+    }
+
+    #[test]
+    fn packets_are_seen_by_those_with_a_name() {
+        assert!(permit("monitor").require_packets(7).is_ok());
+        assert!(permit("router").require_packets(8).is_err());
+        assert!(permit("stranger").require_packets(7).is_err());
+        for (peer, may) in [(Peer::Anonymous(None), false), (Peer::Local, true)] {
+            let permit = Permit::of(&peer, Some(&bindings()));
+            assert_eq!(permit.require_packets(7).is_ok(), may, "{peer:?}");
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use tonic::body::Body;
 use crate::authorization::{Bindings, Permit};
 use crate::connections::{Connection, Kind, Share, Usage};
 use crate::wire::{Counted, Held, Lasting, Responding, serve, status};
-use crate::{gnmi, limits, p4runtime, reflection};
+use crate::{gnmi, limits, p4runtime, reflection, traces};
 
 type Call = Counted<Incoming>;
 
@@ -24,6 +24,7 @@ pub struct Services {
     pub p4runtime: Arc<p4runtime::Service>,
     /// None: not served.
     pub gnmi: Option<Arc<gnmi::Service>>,
+    pub traces: Arc<traces::Service>,
     pub bindings: Option<Arc<Bindings>>,
     pub usage: Arc<Usage>,
     pub counters: Arc<ServerCounters>,
@@ -85,6 +86,7 @@ impl Services {
         device_id: u64,
         p4runtime: Arc<p4runtime::Service>,
         gnmi: Option<Arc<gnmi::Service>>,
+        traces: Arc<traces::Service>,
         bindings: Option<Arc<Bindings>>,
         counters: Arc<ServerCounters>,
     ) -> Self {
@@ -96,6 +98,7 @@ impl Services {
             device_id,
             p4runtime,
             gnmi,
+            traces,
             bindings,
             usage: Arc::default(),
             counters,
@@ -168,6 +171,9 @@ impl Services {
             }
             (Some("gnmi.gNMI"), Some(gnmi)) => {
                 self.route_gnmi(Arc::clone(gnmi), path, connection, permit, held, request)
+            }
+            (Some("phb.trace.v1.Tracing"), _) => {
+                self.route_traces(path, connection, permit, request)
             }
             _ => self.route_other(path, permit, request),
         }
@@ -255,6 +261,22 @@ impl Services {
             }
             _ => unknown(path),
         }
+    }
+
+    fn route_traces(
+        &self,
+        path: &str,
+        connection: &Arc<Connection>,
+        permit: Permit,
+        request: Request<Call>,
+    ) -> Responding {
+        if path != "/phb.trace.v1.Tracing/Watch" {
+            return unknown(path);
+        }
+        let traces = Arc::clone(&self.traces);
+        let share = self.take(connection, Kind::Watches);
+        let handler = |messages| async move { traces.watch(permit, messages, share?).await };
+        serve(request, limits::SMALL_MESSAGE_BYTES, handler)
     }
 
     fn route_other(&self, path: &str, permit: Permit, request: Request<Call>) -> Responding {

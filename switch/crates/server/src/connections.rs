@@ -61,12 +61,14 @@ pub enum Kind {
     Reads,
     /// Subscriptions, which count as calls, too.
     Subscriptions,
+    /// Watches of traces, which count as calls, too.
+    Watches,
     /// StreamChannels.
     Streams,
     Bytes,
 }
 
-const KINDS: usize = 5;
+const KINDS: usize = 6;
 
 impl Kind {
     /// The most in all, and of one client.
@@ -75,6 +77,7 @@ impl Kind {
             Self::Calls => (limits::CALLS, limits::CALLS_OF_ONE),
             Self::Reads => (limits::READS, limits::READS_OF_ONE),
             Self::Subscriptions => (limits::SUBSCRIPTIONS, limits::SUBSCRIPTIONS_OF_ONE),
+            Self::Watches => (limits::WATCHES, limits::WATCHES_OF_ONE),
             Self::Streams => (limits::STREAMS, limits::STREAMS_OF_ONE),
             Self::Bytes => (limits::HELD_BYTES, limits::HELD_BYTES_OF_ONE),
         }
@@ -85,6 +88,7 @@ impl Kind {
             Self::Calls => "calls",
             Self::Reads => "reads",
             Self::Subscriptions => "subscriptions",
+            Self::Watches => "watches of traces",
             Self::Streams => "streams",
             Self::Bytes => "bytes of messages",
         }

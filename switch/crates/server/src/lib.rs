@@ -1,9 +1,9 @@
-//! The servers of a switch: P4Runtime, gNMI, health and reflection, at one address, on tokio and hyper.
+//! The servers of a switch: P4Runtime, gNMI, traces, health and reflection, at one address, on tokio and hyper.
 //!
 //! ```text
 //!   listen (TCP, Unix; tls) -> connections (clients, and what each holds)
 //!       -> calls -> authorization (before anything is read) -> wire (messages as bytes)
-//!           -> p4runtime | gnmi | health | reflection
+//!           -> p4runtime | gnmi | traces | health | reflection
 //! ```
 //!
 //! The switch runs on its own thread. Its packets and digests wait in bounded queues; calls hold
@@ -23,6 +23,7 @@ mod p4runtime;
 mod reflection;
 mod server;
 pub mod tls;
+mod traces;
 mod wire;
 
 use std::time::SystemTime;

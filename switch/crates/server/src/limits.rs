@@ -35,6 +35,15 @@ pub const SUBSCRIPTIONS: usize = 128;
 /// Those of one client.
 pub const SUBSCRIPTIONS_OF_ONE: usize = 64;
 
+/// Watches of traces at one time: each packet is looked at by each.
+pub const WATCHES: usize = 16;
+/// Those of one client.
+pub const WATCHES_OF_ONE: usize = 8;
+/// Traces that wait for one watch. What comes on top is left out, and counted in the next one.
+pub const WAITING_TRACES: usize = 4096;
+/// Their bytes.
+pub const WAITING_TRACE_BYTES: usize = 8 << 20;
+
 /// StreamChannels at one time. A further one is refused, and ends the oldest that has not arbitrated.
 pub const STREAMS: usize = 2048;
 /// Those of one client.

@@ -20,7 +20,7 @@ use crate::config::{Node, ServerConfig};
 use crate::connections::Connections;
 use crate::listen::{self, Accepted, Listener};
 use crate::tls::Current;
-use crate::{gnmi, limits, p4runtime};
+use crate::{gnmi, limits, p4runtime, traces};
 
 /// Threads for long work: large writes and programs, one of those at a time.
 const LONG_WORK: usize = 4;
@@ -92,6 +92,7 @@ impl Server {
         let device = config.device_id;
         let gnmi = gnmi::Service::new(device, Arc::new(tree), Arc::clone(&counters));
         let gnmi = config.gnmi.then(|| Arc::new(gnmi));
+        let traces = Arc::new(traces::Service::new(device, Arc::clone(&node)));
         let (manners, names) = (config.manners, config.names);
         let p4runtime =
             p4runtime::Service::new(device, node, manners, names, Arc::clone(&counters));
@@ -99,7 +100,7 @@ impl Server {
         runtime.spawn(Arc::clone(&p4runtime).forward_packets());
         runtime.spawn(Arc::clone(&p4runtime).forward_notifications());
         let bindings = config.authorization.map(|all| Arc::new(Bindings::new(all)));
-        let services = Services::new(device, p4runtime, gnmi, bindings, counters);
+        let services = Services::new(device, p4runtime, gnmi, traces, bindings, counters);
         let services = Arc::new(services);
         let (stopping, stopped) = watch::channel(false);
         let connections = Arc::new(Connections::default());

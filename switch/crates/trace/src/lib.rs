@@ -12,3 +12,6 @@ mod write;
 
 pub use filter::{Filter, FilterError};
 pub use of::About;
+
+/// The text of `trace.proto`.
+pub const PROTO: &str = include_str!("../trace.proto");

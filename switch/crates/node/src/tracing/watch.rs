@@ -12,7 +12,7 @@ use phb_trace::message::Trace;
 use super::pool::Pool;
 use crate::packet_in::Listener;
 
-/// Traces that wait for a reader; further ones are left out.
+/// Traces that wait for a reader, unless it says [how many](Watch::hold); further ones are left out.
 pub const TRACES: usize = 16_384;
 
 /// Bytes of memory that they may take.
@@ -55,14 +55,28 @@ pub struct Traced {
     pub left_out: u64,
 }
 
-#[derive(Default)]
 struct Queue {
+    /// Most traces, and most bytes.
+    most: (usize, usize),
     traced: VecDeque<Traced>,
     bytes: usize,
     /// Left out since the last that waits.
     missing: u64,
     left_out: u64,
     listener: Option<Listener>,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Self {
+            most: (TRACES, BYTES),
+            traced: VecDeque::new(),
+            bytes: 0,
+            missing: 0,
+            left_out: 0,
+            listener: None,
+        }
+    }
 }
 
 /// A bounded queue between the switch's thread and one reader. The switch never waits for it: what finds no room is
@@ -100,7 +114,8 @@ impl Watch {
 
     pub(super) fn push(&self, finished: Arc<Finished>, bytes: usize) {
         let mut queue = self.lock();
-        if queue.traced.len() >= TRACES || queue.bytes + bytes > BYTES {
+        let (traces, most_bytes) = queue.most;
+        if queue.traced.len() >= traces || queue.bytes + bytes > most_bytes {
             queue.missing += 1;
             queue.left_out += 1;
             return;
@@ -124,6 +139,11 @@ impl Watch {
         let mut queue = self.lock();
         queue.missing += 1;
         queue.left_out += 1;
+    }
+
+    /// Sets how many traces may wait, and how many bytes of memory they may take.
+    pub fn hold(&self, traces: usize, bytes: usize) {
+        self.lock().most = (traces, bytes);
     }
 
     /// Takes all traces, after waiting up to `timeout` for the first.

@@ -1,6 +1,9 @@
-//! Server reflection: the messages and services of P4Runtime and gNMI, for clients without `.proto` files, as grpcurl.
+//! Server reflection: messages and services of P4Runtime, gNMI and traces, for clients without `.proto` files, as grpcurl.
 //!
-//! `protocols.txt` names them, one line each; a test holds it to the descriptors that clients have.
+//! `protocols.txt` names those of P4Runtime and gNMI, one line each; a test holds it to the descriptors that clients have.
+//! Those of traces come from their own file.
+
+mod proto;
 
 use std::collections::BTreeMap;
 
@@ -12,6 +15,8 @@ use prost_types::{
 };
 
 const PROTOCOLS: &str = include_str!("protocols.txt");
+
+const TRACES: &str = "phb/trace/v1/trace.proto";
 
 /// The kind of object that the present lines describe.
 enum Open {
@@ -78,7 +83,8 @@ pub fn descriptors() -> FileDescriptorSet {
     let mut files = Vec::new();
     let mut file = File::default();
     let mut open = Open::File;
-    for line in PROTOCOLS.lines() {
+    let traces = proto::lines(TRACES, phb_trace::PROTO);
+    for line in PROTOCOLS.lines().chain(traces.lines()) {
         let words: Vec<&str> = line.split_whitespace().collect();
         match (line.starts_with(' '), words.as_slice()) {
             (false, ["file", name, package]) => {
@@ -245,6 +251,20 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn every_field_and_method_of_traces_is_there() {
+        let set = descriptors();
+        let file = set.file.iter().find(|file| file.name() == TRACES);
+        let file = file.expect("it is there");
+        let fields = phb_trace::PROTO
+            .lines()
+            .filter(|line| line.contains(" = ") && line.starts_with(' '));
+        let found: usize = file.message_type.iter().map(|each| each.field.len()).sum();
+        assert_eq!(fields.count(), found);
+        assert_eq!(file.service[0].method[0].name(), "Watch");
+        assert!(file.service[0].method[0].server_streaming());
     }
 
     #[test]
