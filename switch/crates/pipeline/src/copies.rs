@@ -74,29 +74,30 @@ impl Pipeline {
         packet.set_field(self.program.standard.egress_rid, rid.into());
     }
 
-    /// Ingress once more for the frame as it arrived, with the listed metadata of `of`.
+    /// Ingress once more for the frame as it arrived, with the listed metadata of `of`, and its record.
     pub fn resubmit(
         &mut self,
         now: Time,
         frame: &[u8],
-        of: &Packet,
+        of: &mut Packet,
         fields: FieldList,
     ) -> Processed {
-        match self.psa_again(now, frame, Some(of)) {
+        match self.psa_again(now, frame, of, true) {
             Some(processed) => processed,
             None => self.again(now, frame, of, fields, RESUBMITTED),
         }
     }
 
-    /// Ingress once more for a frame that [`Pipeline::deparse`] made of `of`, with listed metadata.
+    /// Ingress once more for a frame that [`Pipeline::deparse`] made of `of`, with listed metadata, and
+    /// its record.
     pub fn recirculate(
         &mut self,
         now: Time,
         frame: &[u8],
-        of: &Packet,
+        of: &mut Packet,
         fields: FieldList,
     ) -> Processed {
-        match self.psa_again(now, frame, None) {
+        match self.psa_again(now, frame, of, false) {
             Some(processed) => processed,
             None => self.again(now, frame, of, fields, RECIRCULATED),
         }
@@ -106,11 +107,12 @@ impl Pipeline {
         &mut self,
         now: Time,
         frame: &[u8],
-        of: &Packet,
+        of: &mut Packet,
         fields: FieldList,
         instance_type: u64,
     ) -> Processed {
         let mut packet = self.fresh(frame);
+        packet.record = of.record.take();
         self.keep_only(&mut packet, of, fields, instance_type);
         let standard = &self.program.standard;
         packet.set_field(standard.packet_length, frame.len() as u64);
@@ -128,6 +130,7 @@ impl Pipeline {
         packet.truncate_to = of.truncate_to;
         packet.wishes = None;
         packet.exhausted = of.exhausted;
+        packet.record = None;
         packet
     }
 

@@ -18,7 +18,7 @@
 //! The parts and their imports, which form no cycle:
 //!
 //! ```text
-//!   control ----> pipeline (a program with its state) <---- path, psa, copies
+//!   control ----> pipeline (a program with its state) <---- path, psa, copies ----> trace (sees executors)
 //!      |            |                                         |
 //!      |            +---> load                     interpreter, native
 //!      |            |      |                                  |
@@ -26,7 +26,7 @@
 //!      v            |      |                                  |
 //!    state <--------+------|----------------------------------+
 //!      |                   v                                  |
-//!      +--------------> program <-----------------------------+   (packet: beside the program, under the state)
+//!      +--------------> program <-----------------------------+   (packet, record: beside the program, under the state)
 //! ```
 //!
 //! - `program`: an artifact as plain data: instructions, headers, parser states, tables, externs.
@@ -36,7 +36,7 @@
 //! - `interpreter` and `native` run a program on a packet with the state. They are called by `path`.
 //! - `pipeline` holds a program and its state; `path` takes packets through it, `psa` those of a program
 //!   for PSA, and `copies` makes clones, multicast replicas, and packets that pass again.
-//! - [`trace`] is what happened to single packets.
+//! - [`trace`] sees what the interpreter does with packets that have a record, and reads records.
 //! - `control` is the control plane's side: it writes to the state by the names of the program.
 //!
 //! Semantics are simple_switch's, with these differences:
@@ -72,6 +72,7 @@ mod path;
 mod pipeline;
 mod program;
 mod psa;
+mod record;
 mod state;
 mod time;
 pub mod trace;

@@ -2,7 +2,7 @@
 
 use crate::bits::Writer;
 use crate::program::{FieldList, Slot, VariablePlace, WordField};
-use crate::trace::Record;
+use crate::record::Record;
 
 /// One packet on its way through ingress, queue and egress, opaque outside this crate. When it is
 /// sent or dropped, [`crate::Pipeline::recycle`] reuses its buffers.

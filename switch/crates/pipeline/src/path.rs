@@ -1,13 +1,14 @@
 //! The packet path: `ingress`, the traffic manager's queue (not here), `egress`, `deparse`.
 
-use crate::machine::Machine;
+use crate::machine::{Machine, Unseen};
 use crate::native::Native;
 use crate::packet::{CloneRequest, Packet};
 use crate::pipeline::Pipeline;
 use crate::program::{FieldList, WordField};
+use crate::record::Record;
 use crate::state::tables::Table;
 use crate::time::Time;
-use crate::trace::Record;
+use crate::trace::Recorder;
 
 /// The decision of ingress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,15 +105,30 @@ impl Pipeline {
         self.decide(packet)
     }
 
-    /// As [`Self::ingress`], for a packet that is traced; without a tracer the record stays empty.
+    /// As [`Self::ingress`], for a packet that is traced; without a tracer the record gets nothing of
+    /// the program.
     pub fn ingress_traced(
         &mut self,
         now: Time,
         port: u16,
         frame: &[u8],
-        record: Box<Record>,
+        mut record: Box<Record>,
     ) -> Processed {
-        let mut processed = self.ingress(now, port, frame);
+        if self.tracer.is_none() {
+            let mut processed = self.ingress(now, port, frame);
+            processed.packet.set_record(Some(record));
+            return processed;
+        }
+        self.grant_steps();
+        let mut packet = self.pooled();
+        let mut processed = if let Some(mut path) = self.psa_traced(now, &mut record) {
+            path.arrive(packet, port, frame)
+        } else {
+            if let Some((mut machine, tables)) = self.traced_parts(now, &mut record) {
+                machine.arrive(tables, &mut packet, frame, port);
+            }
+            self.decide(packet)
+        };
         processed.packet.set_record(Some(record));
         processed
     }
@@ -139,12 +155,24 @@ impl Pipeline {
         mut packet: Box<Packet>,
         frame: &[u8],
     ) -> Processed {
-        let (mut machine, tables, native) = self.parts(now);
-        match native {
-            Some(native) => native.process(&mut machine, tables, &mut packet, frame),
-            None => machine.process(tables, &mut packet, frame),
+        if let Some(mut record) = packet.record.take() {
+            match self.traced_parts(now, &mut record) {
+                Some((mut machine, tables)) => machine.process(tables, &mut packet, frame),
+                None => self.process_unseen(now, &mut packet, frame),
+            }
+            packet.record = Some(record);
+        } else {
+            self.process_unseen(now, &mut packet, frame);
         }
         self.decide(packet)
+    }
+
+    fn process_unseen(&mut self, now: Time, packet: &mut Packet, frame: &[u8]) {
+        let (mut machine, tables, native) = self.parts(now);
+        match native {
+            Some(native) => native.process(&mut machine, tables, packet, frame),
+            None => machine.process(tables, packet, frame),
+        }
     }
 
     /// Where a packet goes that has passed ingress.
@@ -235,7 +263,9 @@ impl Pipeline {
 
     /// Applies the egress control to a packet that leaves its queue.
     pub fn egress(&mut self, now: Time, packet: &mut Packet, queue: &QueueMetadata) -> Departing {
-        let drop_port = self.options.drop_port;
+        if packet.record.is_some() && self.tracer.is_some() {
+            return self.egress_traced(now, packet, queue);
+        }
         let (mut machine, tables, native) = self.parts(now);
         match native {
             Some(native) => native.egress(&mut machine, tables, packet, queue),
@@ -247,6 +277,33 @@ impl Pipeline {
                 machine.egress(tables, packet, queue);
             }
         }
+        self.decide_departure(packet)
+    }
+
+    #[cold]
+    fn egress_traced(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        queue: &QueueMetadata,
+    ) -> Departing {
+        let mut record = packet.record.take().unwrap_or_default();
+        let departing = if let Some(mut path) = self.psa_traced(now, &mut record) {
+            path.egress(packet, queue)
+        } else {
+            if let Some((mut machine, tables)) = self.traced_parts(now, &mut record) {
+                machine.egress(tables, packet, queue);
+            }
+            self.decide_departure(packet)
+        };
+        packet.record = Some(record);
+        departing
+    }
+
+    /// What becomes of a packet that has passed egress.
+    #[inline(always)]
+    fn decide_departure(&self, packet: &mut Packet) -> Departing {
+        let drop_port = self.options.drop_port;
         let standard = &self.program.standard;
         if packet.exhausted {
             packet.wishes = None;
@@ -289,6 +346,14 @@ impl Pipeline {
 
     /// Updates checksums and writes the packet into `out`, whose content is replaced.
     pub fn deparse(&mut self, packet: &mut Packet, out: &mut Vec<u8>) {
+        if packet.record.is_some() && self.tracer.is_some() && !self.is_psa() {
+            let mut record = packet.record.take().unwrap_or_default();
+            if let Some((mut machine, _)) = self.traced_parts(0, &mut record) {
+                machine.deparse(packet, out);
+            }
+            packet.record = Some(record);
+            return;
+        }
         let (mut machine, _, native) = self.parts(0);
         match native {
             Some(native) => native.deparse(&mut machine, packet, out),
@@ -311,7 +376,26 @@ impl Pipeline {
             now,
             self.options.drop_port,
             &mut self.steps,
+            Unseen,
         );
         (machine, tables, self.native.as_ref().ok())
+    }
+
+    /// What the executor that is seen works with.
+    fn traced_parts<'a>(
+        &'a mut self,
+        now: Time,
+        record: &'a mut Record,
+    ) -> Option<(Machine<'a, Recorder<'a>>, &'a mut [Table])> {
+        let (program, recorder) = self.tracer.as_mut()?.recorder(record);
+        Some(Machine::new(
+            program,
+            &mut self.state,
+            &mut self.scratch,
+            now,
+            self.options.drop_port,
+            &mut self.steps,
+            recorder,
+        ))
     }
 }

@@ -181,7 +181,10 @@ impl Pipeline {
     }
 
     /// Sets the form of the program that packets with a record pass, made of [`Self::artifact`].
-    pub fn set_tracer(&mut self, tracer: Option<Box<Tracer>>) {
+    pub fn set_tracer(&mut self, mut tracer: Option<Box<Tracer>>) {
+        if let Some(tracer) = &mut tracer {
+            tracer.take_algorithms(&self.program);
+        }
         self.tracer = tracer;
     }
 

@@ -4,14 +4,16 @@
 //! queue is that frame with the metadata. Egress parses it again. Headers and payload of a packet
 //! are therefore its `payload` between the halves, and after egress.
 
-use crate::machine::Machine;
+use crate::machine::{Machine, Observe, Unseen};
 use crate::packet::{CloneRequest, Packet};
 use crate::path::{Departing, EgressVerdict, Processed, QueueMetadata, Verdict};
 use crate::pipeline::Pipeline;
 use crate::program::{Address, Deparser, FieldList, Program, Psa, WordField};
+use crate::record::{Part, Record};
 use crate::state::State;
 use crate::state::tables::Table;
 use crate::time::Time;
+use crate::trace::Recorder;
 
 /// `PSA_PacketPath_t`.
 const NORMAL: u64 = 0;
@@ -30,7 +32,7 @@ const PORT_CPU: u32 = 0xffff_fffd;
 pub const RECIRCULATE_PORT: u16 = 0xfffa;
 
 /// A program for PSA with what its packets need.
-pub(crate) struct PsaPath<'a> {
+pub(crate) struct PsaPath<'a, O = Unseen> {
     program: &'a Program,
     psa: &'a Psa,
     state: &'a mut State,
@@ -40,6 +42,7 @@ pub(crate) struct PsaPath<'a> {
     steps: &'a mut u32,
     ports: PsaPorts,
     now: Time,
+    observer: O,
 }
 
 impl Pipeline {
@@ -55,6 +58,28 @@ impl Pipeline {
             steps: &mut self.steps,
             ports,
             now,
+            observer: Unseen,
+        })
+    }
+
+    /// The same for a packet that is traced.
+    pub(crate) fn psa_traced<'a>(
+        &'a mut self,
+        now: Time,
+        record: &'a mut Record,
+    ) -> Option<PsaPath<'a, Recorder<'a>>> {
+        let ports = self.psa_ports()?;
+        let (program, observer) = self.tracer.as_mut()?.recorder(record);
+        Some(PsaPath {
+            psa: program.psa.as_ref()?,
+            program,
+            state: &mut self.state,
+            scratch: &mut self.scratch,
+            spare: &mut self.spare,
+            steps: &mut self.steps,
+            ports,
+            now,
+            observer,
         })
     }
 
@@ -75,15 +100,25 @@ impl Pipeline {
         &mut self,
         now: Time,
         frame: &[u8],
-        resubmitted: Option<&Packet>,
+        of: &mut Packet,
+        resubmitted: bool,
     ) -> Option<Processed> {
         let before = self.program.psa.as_ref()?.fields.ingress_parser_port;
         let (port, path) = match resubmitted {
-            Some(of) => (of.word(before.word), RESUBMIT),
-            None => (PORT_RECIRCULATE.into(), RECIRCULATE),
+            true => (of.word(before.word), RESUBMIT),
+            false => (PORT_RECIRCULATE.into(), RECIRCULATE),
         };
         let packet = self.fresh(frame);
-        Some(self.psa(now)?.ingress(packet, frame, port, path))
+        let mut record = of.record.take();
+        let traced = record.as_deref_mut().filter(|_| self.tracer.is_some());
+        let mut processed = match traced {
+            Some(record) => self
+                .psa_traced(now, record)?
+                .ingress(packet, frame, port, path),
+            None => self.psa(now)?.ingress(packet, frame, port, path),
+        };
+        processed.packet.record = record;
+        Some(processed)
     }
 
     /// A clone of a frame as it arrived, to be queued for egress.
@@ -117,7 +152,7 @@ impl Pipeline {
     }
 }
 
-impl PsaPath<'_> {
+impl<O: Observe> PsaPath<'_, O> {
     /// Ingress of a frame from a port.
     #[cold]
     pub(crate) fn arrive(&mut self, mut packet: Box<Packet>, port: u16, frame: &[u8]) -> Processed {
@@ -149,6 +184,7 @@ impl PsaPath<'_> {
             resubmit: None,
             packet,
         };
+        self.observer.part(Part::Ingress, self.now);
         if !self.apply(&mut processed.packet, program.ingress) {
             processed.verdict = Verdict::Exhausted;
             return processed;
@@ -234,6 +270,7 @@ impl PsaPath<'_> {
             clone: None,
             recirculate: None,
         };
+        self.observer.part(Part::Egress, self.now);
         if !self.apply(packet, program.egress) {
             return departing;
         }
@@ -249,7 +286,7 @@ impl PsaPath<'_> {
         departing
     }
 
-    fn machine(&mut self) -> (Machine<'_>, &mut [Table]) {
+    fn machine(&mut self) -> (Machine<'_, O::Short<'_>>, &mut [Table]) {
         // No port means drop.
         let drop_port = 0;
         Machine::new(
@@ -259,14 +296,18 @@ impl PsaPath<'_> {
             self.now,
             drop_port,
             self.steps,
+            self.observer.lend(),
         )
     }
 
     /// Parses a frame from a state on; the number of the error, 0 if there is none.
     fn parse(&mut self, packet: &mut Packet, frame: &[u8], start: u32) -> u64 {
+        let now = self.now;
         let (mut machine, _) = self.machine();
+        machine.observer.part(Part::Parser, now);
         let (consumed, error) = machine.parse(packet, frame, start);
         packet.payload.extend_from_slice(&frame[consumed..]);
+        drop(machine);
         error.unwrap_or(self.program.errors.no_error)
     }
 
@@ -274,6 +315,7 @@ impl PsaPath<'_> {
     fn apply(&mut self, packet: &mut Packet, control: Address) -> bool {
         let (mut machine, tables) = self.machine();
         machine.apply(tables, packet, control);
+        drop(machine);
         let wishes = packet.wishes.take();
         if packet.exhausted {
             return false;
@@ -291,6 +333,7 @@ impl PsaPath<'_> {
     fn deparse(&mut self, packet: &mut Packet, deparser: &Deparser) {
         let mut frame = std::mem::take(self.spare);
         frame.clear();
+        self.observer.part(Part::Deparser, self.now);
         self.machine().0.emit(deparser, packet, &mut frame);
         frame.extend_from_slice(&packet.payload);
         std::mem::swap(&mut frame, &mut packet.payload);

@@ -100,9 +100,9 @@ fn a_clone_of_egress_is_the_packet_as_it_is() {
 fn resubmit_and_recirculate_start_over() {
     let mut pipeline = load("tests/programs/copies.json");
     let frame = [2, 50, 0xcc];
-    let processed = pipeline.ingress(0, 3, &frame);
+    let mut processed = pipeline.ingress(0, 3, &frame);
     let fields = processed.resubmit.unwrap();
-    let again = pipeline.resubmit(0, &frame, &processed.packet, fields);
+    let again = pipeline.resubmit(0, &frame, &mut processed.packet, fields);
     assert_eq!(again.resubmit, None);
     assert_eq!(
         leave(&mut pipeline, again.packet),
@@ -115,7 +115,7 @@ fn resubmit_and_recirculate_start_over() {
     let mut out = Vec::new();
     pipeline.deparse(&mut packet, &mut out);
     assert_eq!(out, [0, 61, 0xdd]);
-    let again = pipeline.recirculate(0, &out, &packet, fields);
+    let again = pipeline.recirculate(0, &out, &mut packet, fields);
     assert_eq!(
         leave(&mut pipeline, again.packet),
         ((1, 4, 0, 0, 3, 7, 9, false), vec![0, 61, 0xdd])

@@ -45,7 +45,7 @@ fn leave(pipeline: &mut Pipeline, mut packet: Box<Packet>, frame: &[u8], passes:
         if let Some(fields) = departing.recirculate
             && passes < PASSES
         {
-            let again = pipeline.recirculate(2_000_000, &out, &packet, fields);
+            let again = pipeline.recirculate(2_000_000, &out, &mut packet, fields);
             follow(pipeline, again, &out, passes + 1);
         }
     }
@@ -54,7 +54,7 @@ fn leave(pipeline: &mut Pipeline, mut packet: Box<Packet>, frame: &[u8], passes:
 
 fn follow(pipeline: &mut Pipeline, processed: Processed, frame: &[u8], passes: usize) {
     let Processed {
-        packet,
+        mut packet,
         verdict,
         clone,
         resubmit,
@@ -65,7 +65,7 @@ fn follow(pipeline: &mut Pipeline, processed: Processed, frame: &[u8], passes: u
     }
     if let Some(fields) = resubmit {
         if passes < PASSES {
-            let again = pipeline.resubmit(1_000_000, frame, &packet, fields);
+            let again = pipeline.resubmit(1_000_000, frame, &mut packet, fields);
             follow(pipeline, again, frame, passes + 1);
         }
         return pipeline.recycle(packet);

@@ -5,7 +5,6 @@ use phb_pipeline::trace::CopyKind;
 use phb_pipeline::{Processed, Verdict};
 
 use super::packet_path::{Again, BUDGET, PacketPath};
-use super::traced::move_record;
 use crate::packet_log::PacketEvent;
 use crate::ports::Origin;
 use crate::statistics::DropReason;
@@ -65,8 +64,7 @@ impl PacketPath {
                 return self.discard_early(processed.packet, origin, DropReason::NoPipeline);
             };
             self.statistics.resubmitted += 1;
-            let mut again = pipeline.resubmit(now, frame, &processed.packet, fields);
-            move_record(&mut processed.packet, &mut again.packet);
+            let again = pipeline.resubmit(now, frame, &mut processed.packet, fields);
             pipeline.recycle(std::mem::replace(&mut processed, again).packet);
         }
         let packet = processed.packet;
@@ -108,8 +106,7 @@ impl PacketPath {
         } = again;
         self.note_again(&mut packet, CopyKind::Recirculate);
         if let Some(pipeline) = self.pipeline.as_mut() {
-            let mut processed = pipeline.recirculate(now, &frame, &packet, fields);
-            move_record(&mut packet, &mut processed.packet);
+            let processed = pipeline.recirculate(now, &frame, &mut packet, fields);
             pipeline.recycle(packet);
             self.after_ingress(now, processed, &frame, origin, out);
         } else {

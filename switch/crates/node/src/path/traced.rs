@@ -111,10 +111,3 @@ impl PacketPath {
         copy
     }
 }
-
-/// Moves the record of a packet to the one that goes on in its place.
-pub(super) fn move_record(from: &mut Packet, to: &mut Packet) {
-    if let Some(record) = from.set_record(None) {
-        to.set_record(Some(record));
-    }
-}

@@ -16,6 +16,9 @@ impl Pipeline {
     pub fn set_custom_crc(&mut self, calculation: &str, parameters: CrcParameters) -> Result<()> {
         let (number, crc) = self.crc_of(calculation)?;
         self.program.calculations[number].algorithm = Algorithm::Crc(crc.with(parameters));
+        if let Some(tracer) = &mut self.tracer {
+            tracer.take_algorithms(&self.program);
+        }
         Ok(())
     }
 

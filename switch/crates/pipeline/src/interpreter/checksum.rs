@@ -1,11 +1,12 @@
 //! The checksums a program verifies and keeps, and the deparser.
 
 use crate::bits::Writer;
-use crate::machine::{Machine, write_header};
+use crate::machine::{Machine, Observe, write_header};
 use crate::packet::Packet;
 use crate::program::{Deparser, Guard};
+use crate::record::Part;
 
-impl Machine<'_> {
+impl<O: Observe> Machine<'_, O> {
     fn holds(&mut self, guard: Guard, packet: &mut Packet) -> bool {
         if let Some(start) = guard.start {
             self.apply(&mut [], packet, start);
@@ -15,6 +16,7 @@ impl Machine<'_> {
 
     pub(crate) fn verify_checksums(&mut self, packet: &mut Packet) -> bool {
         let program = self.program;
+        self.observer.part(Part::Verify, self.now);
         let mut correct = true;
         for checksum in &program.verified {
             let present = checksum.valid.is_none_or(|valid| packet.word(valid) != 0);
@@ -24,7 +26,12 @@ impl Machine<'_> {
                     .is_none_or(|guard| self.holds(guard, packet))
             {
                 let sum = self.calculate(checksum.calculation, packet);
-                correct &= checksum.target.fit.word(sum) == packet.word(checksum.target.word);
+                let (sum, carried) = (
+                    checksum.target.fit.word(sum),
+                    packet.word(checksum.target.word),
+                );
+                self.observer.checksum(checksum.target.word, sum, carried);
+                correct &= sum == carried;
             }
         }
         correct
@@ -33,6 +40,7 @@ impl Machine<'_> {
     /// Updates checksums and writes headers and payload.
     pub(crate) fn deparse(&mut self, packet: &mut Packet, out: &mut Vec<u8>) {
         let program = self.program;
+        self.observer.part(Part::Deparser, self.now);
         for checksum in &program.updated {
             if checksum
                 .condition
@@ -40,7 +48,10 @@ impl Machine<'_> {
             {
                 let sum = self.calculate(checksum.calculation, packet);
                 let target = checksum.target;
-                packet.set_word(target.word, target.fit.word(sum));
+                let sum = target.fit.word(sum);
+                self.observer
+                    .checksum(target.word, sum, packet.word(target.word));
+                packet.set_word(target.word, sum);
             }
         }
         out.clear();
@@ -64,6 +75,7 @@ impl Machine<'_> {
                     continue;
                 }
                 let layout = &program.layouts[header.layout as usize];
+                let before = out.len();
                 match &layout.plan {
                     Some(plan) => plan.append(packet.wide(header.word, layout.words), out),
                     None => {
@@ -72,16 +84,19 @@ impl Machine<'_> {
                         writer.finish();
                     }
                 }
+                self.observer.emitted(header, before..out.len());
             }
         } else {
             let mut writer = Writer::new(out);
             for &header in &deparser.emitted {
                 if packet.word(header.word) != 0 {
                     write_header(&mut writer, header, program, packet);
+                    self.observer.emitted(header, 0..0);
                 }
             }
             writer.finish();
         }
+        self.observer.deparsed(out.len());
     }
 }
 

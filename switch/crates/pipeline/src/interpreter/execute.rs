@@ -1,19 +1,22 @@
 //! Runs controls, actions and expressions on a packet.
 
-use crate::machine::Machine;
+use crate::machine::{Machine, Observe};
 use crate::packet::Packet;
 use crate::program::{Address, END, Instruction, Operator, Place, Program, Setting};
+use crate::state::externs::counter::CounterArray;
 use crate::state::tables::Table;
 
 /// An instruction that needs more of a packet than its words.
 enum Pending {
     Table(u32),
     Extern(u32),
+    /// A register or a counter, where that is seen.
+    Cell(Instruction),
     /// A loop that may not go on.
     Exhausted,
 }
 
-impl Machine<'_> {
+impl<O: Observe> Machine<'_, O> {
     /// Runs instructions from `start` to an `End`. This ends: every loop takes from the steps left.
     pub(crate) fn apply(&mut self, tables: &mut [Table], packet: &mut Packet, start: Address) {
         let program = self.program;
@@ -22,7 +25,8 @@ impl Machine<'_> {
         while let Some(pending) = self.run(tables, packet, &mut at, &mut back) {
             match pending {
                 Pending::Table(table) => {
-                    let taken = tables[table as usize].apply(packet, self.now);
+                    let applied = &mut tables[table as usize];
+                    let taken = self.observer.table(table, applied, packet, self.now);
                     back = taken.next;
                     at = match taken.action {
                         Some(action) => {
@@ -33,8 +37,16 @@ impl Machine<'_> {
                     };
                 }
                 Pending::Extern(number) => {
-                    self.perform(&program.operations[number as usize], packet);
+                    let operation = &program.operations[number as usize];
+                    if O::ON {
+                        self.observer.before(packet);
+                        self.perform(operation, packet);
+                        self.observer.changed(packet);
+                    } else {
+                        self.perform(operation, packet);
+                    }
                 }
+                Pending::Cell(instruction) => self.use_cell(instruction, packet),
                 Pending::Exhausted => {
                     packet.exhausted = true;
                     break;
@@ -53,6 +65,7 @@ impl Machine<'_> {
         back: &mut Address,
     ) -> Option<Pending> {
         let program = self.program;
+        let observer = &mut self.observer;
         let length = packet.received_length;
         let words = &mut packet.words[..];
         let code = &program.code[..];
@@ -65,11 +78,13 @@ impl Machine<'_> {
             };
             rest = after;
             match *instruction {
-                Instruction::Constant { to, value } => set(words, to, value),
-                Instruction::Copy { from, to } => set(words, to, get(words, from)),
-                Instruction::Mask { from, to, mask } => set(words, to, get(words, from) & mask),
+                Instruction::Constant { to, value } => observer.set(words, to, value),
+                Instruction::Copy { from, to } => observer.set(words, to, get(words, from)),
+                Instruction::Mask { from, to, mask } => {
+                    observer.set(words, to, get(words, from) & mask)
+                }
                 Instruction::Slice { from, to, by, mask } => {
-                    set(words, to, get(words, from) >> (by & 63) & mask);
+                    observer.set(words, to, get(words, from) >> (by & 63) & mask);
                 }
                 Instruction::Add {
                     left,
@@ -78,7 +93,7 @@ impl Machine<'_> {
                     cut: upper,
                 } => {
                     let sum = get(words, left).wrapping_add(get(words, right));
-                    set(words, to, cut(sum, upper));
+                    observer.set(words, to, cut(sum, upper));
                 }
                 Instruction::AddConstant {
                     left,
@@ -87,16 +102,16 @@ impl Machine<'_> {
                     value,
                 } => {
                     let sum = get(words, left).wrapping_add(value);
-                    set(words, to, cut(sum, upper));
+                    observer.set(words, to, cut(sum, upper));
                 }
                 Instruction::ShiftLeftConstant {
                     left,
                     to,
                     by,
                     cut: upper,
-                } => set(words, to, cut(get(words, left) << (by & 63), upper)),
+                } => observer.set(words, to, cut(get(words, left) << (by & 63), upper)),
                 Instruction::Or { left, right, to } => {
-                    set(words, to, get(words, left) | get(words, right));
+                    observer.set(words, to, get(words, left) | get(words, right));
                 }
                 Instruction::Binary {
                     operator,
@@ -106,7 +121,7 @@ impl Machine<'_> {
                     cut: upper,
                 } => {
                     let value = binary(operator, get(words, left), get(words, right));
-                    set(words, to, cut(value, upper));
+                    observer.set(words, to, cut(value, upper));
                 }
                 Instruction::BinaryConstant {
                     operator,
@@ -116,17 +131,17 @@ impl Machine<'_> {
                     value,
                 } => {
                     let value = binary(operator, get(words, left), value);
-                    set(words, to, cut(value, upper));
+                    observer.set(words, to, cut(value, upper));
                 }
                 Instruction::Not {
                     from,
                     to,
                     cut: upper,
-                } => set(words, to, cut(!get(words, from), upper)),
+                } => observer.set(words, to, cut(!get(words, from), upper)),
                 Instruction::SignExtend { from, to, unused } => {
                     let shift = u32::from(unused & 63);
                     let value = ((get(words, from) << shift) as i64) >> shift;
-                    set(words, to, value as u64);
+                    observer.set(words, to, value as u64);
                 }
                 Instruction::ClampUnsigned {
                     from,
@@ -136,7 +151,7 @@ impl Machine<'_> {
                 } => {
                     let value = get(words, from);
                     let negative = signed && (value as i64) < 0;
-                    set(words, to, if negative { 0 } else { value.min(limit) });
+                    observer.set(words, to, if negative { 0 } else { value.min(limit) });
                 }
                 Instruction::ClampSigned {
                     from,
@@ -150,7 +165,7 @@ impl Machine<'_> {
                     } else {
                         value.min(limit)
                     };
-                    set(words, to, limited);
+                    observer.set(words, to, limited);
                 }
                 Instruction::Jump(to) => rest = from(to),
                 Instruction::Repeat { to, steps } => match self.steps.checked_sub(steps) {
@@ -200,13 +215,20 @@ impl Machine<'_> {
                         rest = from(to);
                     }
                 }
+                Instruction::ReadRegister { .. }
+                | Instruction::WriteRegister { .. }
+                | Instruction::Count { .. }
+                    if O::ON =>
+                {
+                    break Some(Pending::Cell(*instruction));
+                }
                 Instruction::ReadRegister {
                     register,
                     index,
                     to,
                 } => {
                     let register = &self.externs.registers[usize::from(register)];
-                    set(words, to, register.read_word(get(words, index)));
+                    observer.set(words, to, register.read_word(get(words, index)));
                 }
                 Instruction::WriteRegister {
                     register,
@@ -220,7 +242,13 @@ impl Machine<'_> {
                     let index = get(words, index);
                     self.externs.counters[usize::from(counter)].count(index, length);
                 }
-                Instruction::Wide(number) => program.wide[number as usize].perform(words),
+                Instruction::Wide(number) => {
+                    let operation = &program.wide[number as usize];
+                    operation.perform(words);
+                    if O::ON {
+                        observer.span(operation.to, words);
+                    }
+                }
                 Instruction::Return => rest = from(*back),
                 Instruction::Call { to, back: returns } => {
                     *back = returns;
@@ -231,6 +259,9 @@ impl Machine<'_> {
                     let Some(table) = tables.get_mut(number as usize) else {
                         break None;
                     };
+                    if O::ON {
+                        break Some(Pending::Table(number));
+                    }
                     if let Some(next) = table.passed() {
                         rest = from(next);
                     } else if let Some(taken) = table.miss(length) {
@@ -244,11 +275,57 @@ impl Machine<'_> {
                         break Some(Pending::Table(number));
                     }
                 }
+                Instruction::Mark(number) => observer.mark(number),
                 Instruction::Extern(number) => break Some(Pending::Extern(number)),
             }
         };
         *at = (code.len() - rest.len()) as Address;
         pending
+    }
+    /// Reads or writes a cell, which is seen.
+    fn use_cell(&mut self, instruction: Instruction, packet: &mut Packet) {
+        let word = |place: Place| packet.word(place.into());
+        match instruction {
+            Instruction::ReadRegister {
+                register,
+                index,
+                to,
+            } => {
+                let (number, index) = (register.into(), word(index));
+                let value = self.externs.registers[usize::from(register)].read_word(index);
+                self.observer
+                    .register(number, index, &[value], &[value], false);
+                self.observer.set(&mut packet.words, to, value);
+            }
+            Instruction::WriteRegister {
+                register,
+                index,
+                from,
+            } => {
+                let (number, index, value) = (register.into(), word(index), word(from));
+                let register = &mut self.externs.registers[usize::from(register)];
+                let before = register.read_word(index);
+                register.write_word(index, value);
+                let after = register.read_word(index);
+                self.observer
+                    .register(number, index, &[before], &[after], true);
+            }
+            Instruction::Count { counter, index } => {
+                let (number, index) = (counter.into(), word(index));
+                let counter = &mut self.externs.counters[usize::from(counter)];
+                let at = |counter: &CounterArray| {
+                    let index = usize::try_from(index).ok()?;
+                    counter.cells().get(index).copied()
+                };
+                let before = at(counter);
+                counter.count(index, packet.received_length);
+                let counts = before
+                    .zip(at(counter))
+                    .map(|(before, after)| [before, after]);
+                self.observer.counter(number, index, counts);
+            }
+            _ => {}
+        }
     }
 }
 

@@ -5,12 +5,13 @@ mod checksum;
 mod execute;
 mod parse;
 
-use crate::machine::Machine;
+use crate::machine::{Machine, Observe};
 use crate::packet::Packet;
 use crate::path::QueueMetadata;
+use crate::record::Part;
 use crate::state::tables::Table;
 
-impl Machine<'_> {
+impl<O: Observe> Machine<'_, O> {
     /// Takes a frame that arrives at a port through parser, checksums and ingress. The packet may
     /// have memory of another one.
     pub(crate) fn arrive(
@@ -33,6 +34,7 @@ impl Machine<'_> {
     pub(crate) fn process(&mut self, tables: &mut [Table], packet: &mut Packet, frame: &[u8]) {
         let program = self.program;
         let standard = &program.standard;
+        self.observer.part(Part::Parser, self.now);
         let (consumed, error) = self.parse(packet, frame, program.initial_state);
         packet.payload.extend_from_slice(&frame[consumed..]);
         let error = error.unwrap_or(program.errors.no_error);
@@ -40,6 +42,7 @@ impl Machine<'_> {
         if !self.verify_checksums(packet) {
             packet.set_field(standard.checksum_error, 1);
         }
+        self.observer.part(Part::Ingress, self.now);
         self.apply(tables, packet, program.ingress);
     }
 
@@ -61,6 +64,7 @@ impl Machine<'_> {
         packet.set_field(standard.packet_length, packet.current_length.into());
         // Not the drop port: the value that ingress left has no meaning in egress.
         packet.set_field(standard.egress_spec, u64::from(self.drop_port) + 1);
+        self.observer.part(Part::Egress, self.now);
         self.apply(tables, packet, program.egress);
     }
 }

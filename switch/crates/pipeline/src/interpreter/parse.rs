@@ -1,11 +1,11 @@
 //! Runs the parser: a frame becomes header fields. An error ends parsing; as in bmv2, the packet
 //! goes on to ingress with the headers extracted before and `parser_error` set.
 
-use crate::machine::Machine;
+use crate::machine::{Machine, Observe};
 use crate::packet::Packet;
 use crate::program::{Cases, END, MOST_STATES, ParserOperation, ParserState};
 
-impl Machine<'_> {
+impl<O: Observe> Machine<'_, O> {
     /// Fills the packet's words from the frame, beginning with a state: bytes parsed, and the error
     /// that ended it.
     pub(crate) fn parse(
@@ -16,6 +16,7 @@ impl Machine<'_> {
     ) -> (usize, Option<u64>) {
         let mut consumed = 0;
         let error = self.run_states(packet, frame, start, &mut consumed).err();
+        self.observer.parsed(consumed, error);
         (consumed, error)
     }
 
@@ -33,16 +34,20 @@ impl Machine<'_> {
                 return Ok(());
             }
             let state = &program.states[number as usize];
+            self.observer.state(number);
             for operation in &state.operations {
                 match operation {
                     ParserOperation::Copy { from, to } => {
-                        packet.set_word((*to).into(), packet.word((*from).into()));
+                        let value = packet.word((*from).into());
+                        self.observer.set(&mut packet.words, *to, value);
                     }
                     ParserOperation::Code(start) => self.apply(&mut [], packet, *start),
                     operation => self.parse_one(operation, packet, frame, at)?,
                 }
             }
-            number = self.select(state, packet)?;
+            let next = self.select(state, packet);
+            self.observer.selected(&state.keys, next.ok(), packet);
+            number = next?;
         }
         Err(program.errors.parser_timeout)
     }

@@ -7,6 +7,7 @@ use super::expressions::Context;
 use super::externs::ExternNames;
 use super::headers::Headers;
 use super::json::Json;
+use super::names;
 use super::primitives::Primitive;
 use crate::error::LoadError;
 use crate::program::{
@@ -114,6 +115,7 @@ pub(crate) fn load_primitives(
         }
         out.statement();
         starts.push(out.here());
+        out.note(|| names::statement(item));
         let mut primitive = Primitive {
             json: item,
             arguments: item.list("parameters")?,

@@ -2,7 +2,9 @@
 
 use super::json::Json;
 use crate::error::LoadError;
-use crate::program::{Address, ExternOperation, Instruction, Place, Span, Wide, WideOperation};
+use crate::program::{
+    Address, ExternOperation, Instruction, Mark, Place, Span, Wide, WideOperation,
+};
 
 /// Words a packet may have: as many as a [`Place`] can name.
 pub(crate) const MOST_WORDS: u32 = 1 << 16;
@@ -21,6 +23,8 @@ pub(crate) struct Pool {
     next: u32,
     /// Words in all, with the most that any statement needs.
     pub(crate) words: u32,
+    /// What the marks stand for, where there are to be any.
+    pub(crate) marks: Option<Vec<Mark>>,
 }
 
 impl Pool {
@@ -66,6 +70,14 @@ impl<'p> Assembler<'p> {
     /// Begins a statement: the intermediate results of the one before are not needed any more.
     pub(crate) fn statement(&mut self) {
         self.pool.next = self.pool.first;
+    }
+
+    /// Says that a statement begins, or how a condition was decided, where traces are wanted.
+    pub(crate) fn note(&mut self, mark: impl FnOnce() -> Mark) {
+        if let Some(marks) = &mut self.pool.marks {
+            self.code.push(Instruction::Mark(marks.len() as u32));
+            marks.push(mark());
+        }
     }
 
     pub(crate) fn here(&self) -> Address {
@@ -126,6 +138,7 @@ impl<'p> Assembler<'p> {
                 | ExternOperation::AddToSum { .. } => 1024,
                 _ => 64,
             },
+            Instruction::Mark(_) => 0,
             _ => 1,
         };
         let body = self.code.get(start as usize..).unwrap_or_default();

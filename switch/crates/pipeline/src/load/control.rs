@@ -9,6 +9,7 @@ use super::expressions::Context;
 use super::fields::Field;
 use super::json::Json;
 use super::lower::Lowering;
+use super::names;
 use super::pna;
 use crate::error::LoadError;
 use crate::program::{Address, END, Instruction, Program, Slot, TableShape};
@@ -24,11 +25,14 @@ pub(super) enum Node<'a> {
     Condition {
         truth: Truth,
         at: Json<'a>,
+        /// The node itself.
+        json: Json<'a>,
         yes: u32,
         no: u32,
     },
     Action {
         action: u32,
+        json: Json<'a>,
         next: u32,
     },
     Table {
@@ -118,6 +122,7 @@ impl<'a> Control<'a, '_> {
             nodes.push(Node::Condition {
                 truth: context.truth(&at)?,
                 at,
+                json: item.clone(),
                 yes: self.next(item.find("true_next"))?,
                 no: self.next(item.find("false_next"))?,
             });
@@ -130,6 +135,7 @@ impl<'a> Control<'a, '_> {
             }
             nodes.push(Node::Action {
                 action,
+                json: item.clone(),
                 next: self.next(item.find("next_node"))?,
             });
         }
@@ -311,13 +317,28 @@ fn emit(
             reached = true;
             out.statement();
             match node {
-                Node::Condition { truth, at, yes, no } => {
-                    let jumps = Lowering { at, out: &mut out }.branch(truth, false)?;
+                Node::Condition {
+                    truth,
+                    at,
+                    json,
+                    yes,
+                    no,
+                } => {
+                    let mut jumps = Lowering { at, out: &mut out }.branch(truth, false)?;
+                    if out.pool.marks.is_some() {
+                        let on = out.jump(Instruction::Jump(0));
+                        out.land(jumps);
+                        out.note(|| names::condition(json, false));
+                        jumps = out.jump(Instruction::Jump(0));
+                        out.land(on);
+                        out.note(|| names::condition(json, true));
+                    }
                     waiting.push((jumps, *no));
                     ready.push(*no);
                     number = *yes;
                 }
-                Node::Action { action, next } => {
+                Node::Action { action, json, next } => {
+                    out.note(|| names::call(json, *action));
                     let body = &bodies[*action as usize];
                     if body.len() <= LONGEST_INLINE {
                         let here = out.here();

@@ -18,6 +18,7 @@ mod lists;
 mod liveness;
 mod lower;
 mod methods;
+mod names;
 mod operations;
 mod optimise;
 mod parser;
@@ -41,7 +42,7 @@ use std::sync::Arc;
 use json::Json;
 
 use crate::error::LoadError;
-use crate::program::{Instruction, Program};
+use crate::program::{Dictionary, Instruction, Program};
 
 /// Bytes of stack for the deepest expression of `json`: several times those of an unoptimised
 /// build.
@@ -49,6 +50,19 @@ const STACK: usize = 64 << 20;
 
 /// Loads an artifact, in a thread of its own: the caller's may have a small stack.
 pub(crate) fn load(text: &str) -> Result<Program, LoadError> {
+    in_thread(|| load_here(text, None))
+}
+
+/// Loads an artifact in the form that is traced, with the names of its parts.
+pub(crate) fn load_traced(text: &str) -> Result<(Program, Dictionary), LoadError> {
+    in_thread(|| {
+        let mut names = Dictionary::default();
+        let program = load_here(text, Some(&mut names))?;
+        Ok((program, names))
+    })
+}
+
+fn in_thread<T: Send>(load: impl FnOnce() -> Result<T, LoadError> + Send) -> Result<T, LoadError> {
     let failed = |message: String| LoadError {
         path: "/".into(),
         message,
@@ -57,7 +71,7 @@ pub(crate) fn load(text: &str) -> Result<Program, LoadError> {
         let loader = std::thread::Builder::new()
             .name("phb-load".into())
             .stack_size(STACK);
-        match loader.spawn_scoped(scope, || load_here(text)) {
+        match loader.spawn_scoped(scope, load) {
             Ok(thread) => thread
                 .join()
                 .unwrap_or_else(|_| Err(failed("the loader failed".into()))),
@@ -66,7 +80,8 @@ pub(crate) fn load(text: &str) -> Result<Program, LoadError> {
     })
 }
 
-fn load_here(text: &str) -> Result<Program, LoadError> {
+/// Where names are wanted, the program is left as the artifact has it.
+fn load_here(text: &str, names_of: Option<&mut Dictionary>) -> Result<Program, LoadError> {
     let document = json::parse(text)?;
     let root = Json::root(&document);
     check_version(&root)?;
@@ -95,6 +110,7 @@ fn load_here(text: &str) -> Result<Program, LoadError> {
     }
     let mut pool = assemble::Pool::new(program.words, words);
     program.parameters = pool.parameters;
+    pool.marks = names_of.is_some().then(Vec::new);
     let mut additions = actions::Additions::default();
     let mut ids = HashMap::new();
     let mut bodies = Vec::new();
@@ -134,13 +150,18 @@ fn load_here(text: &str) -> Result<Program, LoadError> {
     program.wide = pool.wide;
     program.operations = pool.externs;
     program.messages = additions.messages;
-    let scalars = headers.scalars(&program);
-    let temporary = pool.first;
-    optimise::optimise(&mut program, &mut tables, |place| {
-        u32::from(place) >= temporary || scalars.contains(&place.into())
-    });
-    settings::take_out(&mut program, &mut tables);
+    if names_of.is_none() {
+        let scalars = headers.scalars(&program);
+        let temporary = pool.first;
+        optimise::optimise(&mut program, &mut tables, |place| {
+            u32::from(place) >= temporary || scalars.contains(&place.into())
+        });
+        settings::take_out(&mut program, &mut tables);
+    }
     program.tables = tables.into_iter().map(Arc::new).collect();
+    if let Some(names_of) = names_of {
+        *names_of = names::load(&root, &headers, &program, pool.marks.unwrap_or_default())?;
+    }
     Ok(program)
 }
 

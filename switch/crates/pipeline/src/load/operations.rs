@@ -10,6 +10,7 @@ use super::ast::{Number, NumberKind, Range};
 use super::expressions::Context;
 use super::json::Json;
 use super::lower::Lowering;
+use super::names;
 use super::registers::wide_number;
 use crate::error::LoadError;
 use crate::program::{
@@ -76,6 +77,7 @@ pub(super) struct Operation<'a, 'b, 'c, 'o, 'p> {
 
 impl Operation<'_, '_, '_, '_, '_> {
     pub(super) fn load(&mut self) -> Result<(), LoadError> {
+        self.out.note(|| names::statement(self.json));
         let name = self.json.get("op")?;
         let parameters = self.json.get("parameters")?;
         match name.text()? {

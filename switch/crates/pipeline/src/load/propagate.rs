@@ -56,7 +56,8 @@ pub(super) fn propagate(code: &mut [Instruction], targets: &[bool], single: &[bo
             | Instruction::Table(_)
             | Instruction::Call { .. }
             | Instruction::Wide(_)
-            | Instruction::Extern(_) => {
+            | Instruction::Extern(_)
+            | Instruction::Mark(_) => {
                 facts.clear();
                 values.clear();
             }

@@ -80,6 +80,7 @@ impl<'a> Control<'a, '_> {
             if program.actions[taken.action as usize].words == 0 {
                 let call = Node::Action {
                     action: taken.action,
+                    json: item.clone(),
                     next: shape.miss.unwrap_or(taken.next),
                 };
                 // The control plane still sees a table of the sources, but no packet comes to it.

@@ -1,6 +1,6 @@
 //! Hashes and checksums over fields, and headers as they lie on the wire.
 
-use super::Machine;
+use super::{Machine, Observe};
 use crate::bits::Writer;
 use crate::packet::Packet;
 use crate::program::{
@@ -52,7 +52,7 @@ impl Bytes {
     }
 }
 
-impl Machine<'_> {
+impl<O: Observe> Machine<'_, O> {
     pub(crate) fn calculate(&mut self, calculation: u32, packet: &Packet) -> u64 {
         let calculation = &self.program.calculations[calculation as usize];
         if let Some(sum) = &calculation.sum {

@@ -1,13 +1,13 @@
 //! The instructions that are not arithmetic: headers, stacks, externs, and requests to the switch.
 
-use super::Machine;
+use super::{Machine, Observe, RequestKind, ResultKind};
 use crate::packet::{CloneRequest, Packet};
 use crate::program::{Element, ExternOperation, HeaderReference, HeaderSpan, Program, Span};
 
 /// bmv2 keeps 15 bits of a clone session's number.
 const MOST_SESSION: u16 = 0x7fff;
 
-impl Machine<'_> {
+impl<O: Observe> Machine<'_, O> {
     pub(crate) fn perform(&mut self, operation: &ExternOperation, packet: &mut Packet) {
         match operation {
             ExternOperation::LoadElement { element, to } => match place(*element, packet) {
@@ -72,6 +72,7 @@ impl Machine<'_> {
             } => {
                 packet.set_field(*egress_spec, self.drop_port.into());
                 packet.set_field(*mcast_grp, 0);
+                self.observer.request(RequestKind::MarkToDrop, 0);
             }
             ExternOperation::ReadWideRegister {
                 register,
@@ -80,6 +81,11 @@ impl Machine<'_> {
             } => {
                 let index = packet.word((*index).into());
                 self.externs.registers[*register as usize].read_to(index, span_mut(packet, *to));
+                if O::ON {
+                    let value = packet.wide(to.first.into(), to.words.into());
+                    self.observer
+                        .register(*register, index, value, value, false);
+                }
             }
             ExternOperation::WriteWideRegister {
                 register,
@@ -88,13 +94,34 @@ impl Machine<'_> {
             } => {
                 let index = packet.word((*index).into());
                 let value = packet.wide(from.first.into(), from.words.into());
-                self.externs.registers[*register as usize].write_from(index, value);
+                let array = &mut self.externs.registers[*register as usize];
+                if O::ON {
+                    let before = array.cell_words(index).unwrap_or_default().to_vec();
+                    array.write_from(index, value);
+                    let after = array.cell_words(index).unwrap_or_default();
+                    self.observer
+                        .register(*register, index, &before, after, true);
+                } else {
+                    array.write_from(index, value);
+                }
             }
             ExternOperation::ExecuteMeter { meter, index, to } => {
-                let meter = &mut self.externs.meters[*meter as usize];
+                let number = *meter;
+                let meter = &mut self.externs.meters[number as usize];
                 let index = packet.word((*index).into());
+                let before = if O::ON {
+                    meter.tokens(index, self.now)
+                } else {
+                    None
+                };
                 if let Some(colour) = meter.execute(index, self.now, packet.received_length) {
                     packet.set_word((*to).into(), colour);
+                    if O::ON {
+                        let tokens = before
+                            .zip(meter.tokens(index, self.now))
+                            .map(<[_; 2]>::from);
+                        self.observer.meter(number, index, colour, tokens);
+                    }
                 }
             }
             ExternOperation::Hash {
@@ -107,11 +134,14 @@ impl Machine<'_> {
                 // A modulus of zero counts as one, as in bmv2.
                 let modulus = packet.word((*modulus).into()).max(1);
                 let base = packet.word((*base).into());
-                packet.set_word((*to).into(), (hash % modulus).wrapping_add(base));
+                let hash = (hash % modulus).wrapping_add(base);
+                packet.set_word((*to).into(), hash);
+                self.observer.result(ResultKind::Hash, hash);
             }
             ExternOperation::Calculate { to, calculation } => {
                 let hash = self.calculate(*calculation, packet);
                 packet.set_word((*to).into(), hash);
+                self.observer.result(ResultKind::Hash, hash);
             }
             ExternOperation::AddToSum {
                 state,
@@ -121,17 +151,23 @@ impl Machine<'_> {
                 let before = packet.word((*state).into());
                 let sum = self.add_to_sum(before, *calculation, *subtract, packet);
                 packet.set_word((*state).into(), sum);
+                self.observer.result(ResultKind::Sum, sum);
             }
             ExternOperation::Random { to, low, high } => {
                 let (low, high) = (packet.word((*low).into()), packet.word((*high).into()));
                 if let Some(value) = self.externs.random.between(low, high) {
                     packet.set_word((*to).into(), value);
+                    self.observer.result(ResultKind::Random, value);
                 }
             }
-            ExternOperation::FailedAssertion => self.externs.failed_assertions += 1,
+            ExternOperation::FailedAssertion => {
+                self.externs.failed_assertions += 1;
+                self.observer.request(RequestKind::Assert, 0);
+            }
             ExternOperation::Log { message } => {
                 let message = &self.program.messages[*message as usize];
                 self.externs.log.note(message, packet);
+                self.observer.request(RequestKind::Log, 0);
             }
             ExternOperation::Truncate(length) => {
                 // A second call can only make the packet shorter.
@@ -141,19 +177,29 @@ impl Machine<'_> {
                         .truncate_to
                         .map_or(length, |before| before.min(length)),
                 );
+                self.observer.request(RequestKind::Truncate, length);
             }
             ExternOperation::Clone { session, fields } => {
+                let session = packet.word((*session).into()) as u16 & MOST_SESSION;
                 packet.wishes_mut().clone = Some(CloneRequest {
-                    session: packet.word((*session).into()) as u16 & MOST_SESSION,
+                    session,
                     fields: *fields,
                 });
+                self.observer.request(RequestKind::Clone, session.into());
             }
-            ExternOperation::Resubmit(fields) => packet.wishes_mut().resubmit = Some(*fields),
-            ExternOperation::Recirculate(fields) => packet.wishes_mut().recirculate = Some(*fields),
+            ExternOperation::Resubmit(fields) => {
+                packet.wishes_mut().resubmit = Some(*fields);
+                self.observer.request(RequestKind::Resubmit, 0);
+            }
+            ExternOperation::Recirculate(fields) => {
+                packet.wishes_mut().recirculate = Some(*fields);
+                self.observer.request(RequestKind::Recirculate, 0);
+            }
             ExternOperation::Digest(list) => {
                 let wishes = packet.wishes_mut();
                 wishes.digest = Some(*list);
                 wishes.digests |= 1u64.checked_shl(*list).unwrap_or(0);
+                self.observer.request(RequestKind::Digest, (*list).into());
             }
         }
     }

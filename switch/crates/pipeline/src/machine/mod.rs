@@ -4,10 +4,12 @@
 mod calculate;
 mod effects;
 mod extract;
+mod observe;
 mod parse;
 mod wide;
 
 pub(crate) use calculate::write_header;
+pub(crate) use observe::{Observe, RequestKind, ResultKind, Unseen};
 
 use crate::program::Program;
 use crate::state::State;
@@ -15,7 +17,7 @@ use crate::state::externs::Externs;
 use crate::state::tables::Table;
 
 /// A program and its state while instructions run on a packet.
-pub(crate) struct Machine<'a> {
+pub(crate) struct Machine<'a, O = Unseen> {
     pub(crate) program: &'a Program,
     pub(crate) externs: &'a mut Externs,
     /// Bytes a hash or checksum is computed over; kept so that its memory is reused.
@@ -24,9 +26,10 @@ pub(crate) struct Machine<'a> {
     pub(crate) now: u64,
     pub(crate) drop_port: u16,
     pub(crate) steps: &'a mut u32,
+    pub(crate) observer: O,
 }
 
-impl<'a> Machine<'a> {
+impl<'a, O: Observe> Machine<'a, O> {
     /// A machine, apart from the tables: a table's result is borrowed while instructions run.
     #[inline]
     pub(crate) fn new(
@@ -36,6 +39,7 @@ impl<'a> Machine<'a> {
         now: u64,
         drop_port: u16,
         steps: &'a mut u32,
+        observer: O,
     ) -> (Self, &'a mut [Table]) {
         let machine = Self {
             program,
@@ -44,6 +48,7 @@ impl<'a> Machine<'a> {
             now,
             drop_port,
             steps,
+            observer,
         };
         (machine, &mut state.tables)
     }

@@ -1,14 +1,14 @@
 //! The parser's operations: headers become words of the packet.
 
-use super::Machine;
 use super::effects::{element, resolve};
+use super::{Machine, Observe};
 use crate::bits;
 use crate::packet::Packet;
 use crate::program::{
     HeaderSpan, Layout, ParserOperation, Place, SelectCase, SelectCondition, Slot,
 };
 
-impl Machine<'_> {
+impl<O: Observe> Machine<'_, O> {
     /// The position of the first case that a packet meets; their number if there is none.
     pub(crate) fn chosen_case(
         &self,
@@ -58,7 +58,7 @@ impl Machine<'_> {
                 let variable = bits_of(variable_bits, packet);
                 self.extract(header, variable, packet, frame, at)?;
                 for other in others {
-                    packet.set_word(*other, 0);
+                    self.set_invalid(*other, packet);
                 }
             }
             ParserOperation::ExtractNext {
@@ -73,10 +73,11 @@ impl Machine<'_> {
                 if next >= u64::from(stack.size) {
                     return Err(errors.stack_out_of_bounds);
                 }
-                let element = |first| element(first, next as u32, self.program);
+                let program = self.program;
+                let element = |first| element(first, next as u32, program);
                 self.extract(element(stack.first), variable, packet, frame, at)?;
                 for other in others {
-                    packet.set_word(element(stacks[*other as usize].first).word, 0);
+                    self.set_invalid(element(stacks[*other as usize].first).word, packet);
                 }
                 packet.set_word(stack.next, next + 1);
             }
@@ -87,6 +88,9 @@ impl Machine<'_> {
                 }
                 let words = packet.wide_mut(to.first.into(), to.words.into());
                 read_wide(rest, *offset as usize, *bits, words);
+                if O::ON {
+                    self.observer.span(*to, &packet.words);
+                }
             }
             ParserOperation::Verify { condition, error } => {
                 if packet.word((*condition).into()) == 0 {
@@ -111,9 +115,14 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// A header that can't be valid beside one that was extracted.
+    fn set_invalid(&mut self, valid: u32, packet: &mut Packet) {
+        self.observer.set(&mut packet.words, valid as Place, 0);
+    }
+
     #[inline]
     fn extract_fixed(
-        &self,
+        &mut self,
         header: HeaderSpan,
         packet: &mut Packet,
         frame: &[u8],
@@ -130,12 +139,13 @@ impl Machine<'_> {
             None => read_fields(layout, header, &rest[..length], 0, packet),
         }
         packet.set_word(header.word, 1);
+        self.observer.extracted(header, *at..*at + length, packet);
         *at += length;
         Ok(())
     }
 
     fn extract(
-        &self,
+        &mut self,
         header: HeaderSpan,
         variable_bits: u64,
         packet: &mut Packet,
@@ -166,6 +176,7 @@ impl Machine<'_> {
             packet,
         );
         packet.set_word(header.word, 1);
+        self.observer.extracted(header, *at..*at + length, packet);
         *at += length;
         Ok(())
     }

@@ -251,8 +251,9 @@ impl Lower<'_, '_> {
             Instruction::Count { counter, index } => self.count(counter, index),
             Instruction::Wide(number) => self.wide(number),
             Instruction::Extern(number) => self.external(number),
-            // These end a block.
-            Instruction::Jump(_)
+            // These end a block; code has no marks.
+            Instruction::Mark(_)
+            | Instruction::Jump(_)
             | Instruction::Repeat { .. }
             | Instruction::JumpIfEqual { .. }
             | Instruction::JumpIfNotEqual { .. }

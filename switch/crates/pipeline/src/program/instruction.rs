@@ -216,6 +216,8 @@ pub(crate) enum Instruction {
     },
     Wide(u32),
     Extern(u32),
+    /// A statement of the sources begins, or a condition is decided: only in the form that is traced.
+    Mark(u32),
 }
 
 impl Instruction {
@@ -299,7 +301,8 @@ impl Instruction {
             | Self::Table(_)
             | Self::Call { .. }
             | Self::Wide(_)
-            | Self::Extern(_) => {}
+            | Self::Extern(_)
+            | Self::Mark(_) => {}
         }
     }
 

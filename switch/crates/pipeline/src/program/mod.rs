@@ -11,6 +11,7 @@ mod hash;
 mod header;
 mod instruction;
 mod message;
+mod names;
 mod operation;
 mod parser;
 mod psa;
@@ -35,6 +36,8 @@ pub use header::HeaderTypeInfo;
 pub(crate) use header::{Deparser, Layout, Stack, StandardMetadata};
 pub(crate) use instruction::{Address, Comparison, Instruction, Operator, Place};
 pub(crate) use message::{DigestFields, LogMessage};
+pub(crate) use names::{ActionNames, FieldName, HeaderName, Mark, MarkKind, NO_FIELD};
+pub use names::{Dictionary, Source};
 pub(crate) use operation::{Element, ExternOperation, HeaderReference, Span, Wide, WideOperation};
 pub(crate) use parser::{
     Cases, ErrorCodes, MOST_STATES, MaskedWords, ParserOperation, ParserState, SelectCase,

@@ -1,23 +1,33 @@
-//! The names of a program's parts, to read records with.
+//! Reads records: numbers become steps with the names of the program.
 
-use super::record::Record;
+use super::reader::Reader;
 use super::step::{Step, What};
-
-/// Names, widths and sources of one loaded program. It is shared by all who read its traces.
-#[derive(Debug, Default)]
-pub struct Dictionary {}
+use crate::program::Dictionary;
+use crate::record::Record;
 
 impl Dictionary {
     /// The steps of a packet, in the order in which they happened.
     #[must_use]
     pub fn steps<'a>(&'a self, record: &'a Record) -> Vec<Step<'a>> {
-        let happened = record.happened();
-        let steps = happened.map(|(time, happening)| Step {
-            time,
-            part: happening.part(),
-            source: None,
-            what: What::Happened(happening),
-        });
-        steps.collect()
+        let mut steps = Vec::with_capacity(record.words.len() / 4);
+        let mut reader = Reader::new(self, &record.words);
+        let mut happened = record.happened.iter().peekable();
+        loop {
+            while let Some((_, time, happening)) =
+                happened.next_if(|(at, ..)| *at <= reader.at() || reader.is_at_end())
+            {
+                reader.time = *time;
+                steps.push(Step {
+                    time: *time,
+                    part: happening.part(),
+                    source: None,
+                    what: What::Happened(happening),
+                });
+            }
+            match reader.next() {
+                Some(step) => steps.extend(step),
+                None => return steps,
+            }
+        }
     }
 }

@@ -9,14 +9,15 @@
 //! trace reads it with the [`Dictionary`] of the program that made it.
 
 mod dictionary;
-mod record;
+mod reader;
+mod recorder;
 mod step;
 mod tracer;
 
-pub use dictionary::Dictionary;
-pub use record::{Carried, HAPPENINGS, Record};
-pub use step::{
-    Ahead, CopyKind, EntryStep, Happening, Matched, MeterStep, Named, Part, Source, Step,
-    TableStep, Value, What,
-};
+pub use step::{EntryStep, Matched, MeterStep, Named, Step, TableStep, Value, What};
 pub use tracer::Tracer;
+
+pub use crate::program::{Dictionary, Source};
+pub use crate::record::{Ahead, Carried, CopyKind, HAPPENINGS, Happening, Part, Record};
+
+pub(crate) use recorder::Recorder;

@@ -1,62 +1,29 @@
 //! What a trace says: the steps of one packet, in order, with the names of the program.
 
+use crate::program::Source;
+use crate::record::{Happening, Part};
 use crate::time::Time;
 
-/// Where in the switch a step happens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// A port: a frame arrives or departs.
-    Port,
-    /// A parser.
-    Parser,
-    /// The checksums that are verified after the parser.
-    Verify,
-    /// The ingress control.
-    Ingress,
-    /// The traffic manager.
-    Queue,
-    /// The egress control.
-    Egress,
-    /// The checksums that are updated, and the deparser.
-    Deparser,
-}
-
-impl Part {
-    /// The name in traces.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Port => "port",
-            Self::Parser => "parser",
-            Self::Verify => "verify",
-            Self::Ingress => "ingress",
-            Self::Queue => "queue",
-            Self::Egress => "egress",
-            Self::Deparser => "deparser",
-        }
-    }
-}
-
-/// A place in the P4 sources, as far as the artifact tells it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Source {
-    /// The file, as the compiler was given it.
-    pub file: String,
-    /// The line, from 1.
-    pub line: u32,
-    /// The column, from 1; 0 if unknown.
-    pub column: u32,
-    /// The beginning of the statement.
-    pub fragment: String,
-}
-
-/// A number of `bits` bits: words of 64, least significant first.
+/// A number of `bits` bits: words of 64, least significant first. What the words have beyond its width,
+/// as the sign of a negative number, doesn't count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Value<'a> {
-    /// Its width; 0 where the program has no width for it.
+    /// Its width.
     pub bits: u32,
     /// Its words.
     pub words: &'a [u64],
+}
+
+impl Value<'_> {
+    /// Its bytes, the most significant first: as few as its width takes.
+    pub fn bytes(self) -> impl Iterator<Item = u8> {
+        let bits = self.bits;
+        (0..bits.div_ceil(8)).rev().map(move |at| {
+            let word = self.words.get(at as usize / 8).copied().unwrap_or(0);
+            let byte = (word >> (at % 8 * 8)) as u8;
+            byte & (0xff >> (8 - (bits - at * 8).min(8)))
+        })
+    }
 }
 
 /// A name with its value: a field, a key, a parameter of an action.
@@ -137,158 +104,6 @@ pub struct MeterStep<'a> {
     pub committed: Option<[u64; 2]>,
     /// The same of the peak or excess bucket.
     pub second: Option<[u64; 2]>,
-}
-
-/// A packet that waits, or was served, before another one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ahead {
-    /// The number of its trace; 0 if it has none.
-    pub trace: u64,
-    /// Its rank; `None` in queues by priority.
-    pub rank: Option<u64>,
-    /// Its queue by priority; 0 of a port with ranks.
-    pub queue: u8,
-    /// Its length in bytes.
-    pub length: u32,
-    /// The port where it came in.
-    pub ingress_port: u16,
-    /// When it was queued, in nanoseconds.
-    pub since: Time,
-}
-
-/// What makes a packet of a packet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CopyKind {
-    /// A clone of the frame that came in.
-    CloneIngress,
-    /// A clone of the packet after egress.
-    CloneEgress,
-    /// A replica of a multicast group, or of a clone session.
-    Replica,
-    /// The same packet, once more through ingress as it came in.
-    Resubmit,
-    /// The same packet, once more through ingress as it would have left.
-    Recirculate,
-}
-
-impl CopyKind {
-    /// The name in traces.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::CloneIngress => "clone_ingress",
-            Self::CloneEgress => "clone_egress",
-            Self::Replica => "replica",
-            Self::Resubmit => "resubmit",
-            Self::Recirculate => "recirculate",
-        }
-    }
-}
-
-/// What happens to a packet outside of its program: the switch notes it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Happening {
-    /// A frame arrives.
-    Arrived {
-        /// Where.
-        port: u16,
-        /// A controller sent it.
-        from_controller: bool,
-        /// Bytes of the frame.
-        length: u32,
-        /// Its first bytes, as many as are kept.
-        bytes: Vec<u8>,
-    },
-    /// It waits in a queue.
-    Enqueued {
-        /// The port.
-        port: u16,
-        /// Its rank; `None` in queues by priority.
-        rank: Option<u64>,
-        /// Its queue by priority; 0 with ranks.
-        queue: u8,
-        /// Packets in the queue before it came.
-        depth: u32,
-        /// Packets that leave before it, if no other comes: its place in the queue.
-        ahead: u32,
-        /// Their bytes.
-        ahead_bytes: u64,
-        /// The first of them, the next to leave first.
-        behind: Vec<Ahead>,
-    },
-    /// It leaves the queue.
-    Dequeued {
-        /// The port.
-        port: u16,
-        /// How long it waited.
-        waited_ns: Time,
-        /// Packets that were served while it waited.
-        served: u32,
-        /// Their bytes.
-        served_bytes: u64,
-        /// The last of them, the latest last.
-        behind: Vec<Ahead>,
-        /// Packets in the queue after it left.
-        depth: u32,
-    },
-    /// The line begins to send it.
-    Sending {
-        /// The port.
-        port: u16,
-        /// Bytes of the frame.
-        length: u32,
-        /// When the last bit is sent, in nanoseconds.
-        ends: Time,
-    },
-    /// It has left by a port, or to a controller.
-    Departed {
-        /// The port.
-        port: u16,
-        /// It went to controllers.
-        to_controller: bool,
-        /// Bytes of the frame.
-        length: u32,
-        /// Its first bytes, as many as are kept.
-        bytes: Vec<u8>,
-    },
-    /// It is dropped.
-    Dropped {
-        /// The reason, a name of the switch's statistics.
-        reason: &'static str,
-        /// The port that counts it.
-        port: Option<u16>,
-    },
-    /// It was copied, or passes once more.
-    Copied {
-        /// How.
-        kind: CopyKind,
-        /// The number of the copy's trace; this trace's own if it goes on itself.
-        trace: u64,
-        /// The clone session or multicast group; 0 of others.
-        group: u16,
-    },
-}
-
-impl Happening {
-    /// Where in the switch it happens.
-    #[must_use]
-    pub fn part(&self) -> Part {
-        match self {
-            Self::Arrived { .. } | Self::Sending { .. } | Self::Departed { .. } => Part::Port,
-            Self::Enqueued { .. } | Self::Dequeued { .. } => Part::Queue,
-            Self::Dropped { reason, .. } => match *reason {
-                "ingress" => Part::Ingress,
-                "egress" => Part::Egress,
-                "no_pipeline" | "unknown_port" | "cpu_buffer" => Part::Port,
-                _ => Part::Queue,
-            },
-            Self::Copied { kind, .. } => match kind {
-                CopyKind::CloneIngress | CopyKind::Resubmit => Part::Ingress,
-                CopyKind::CloneEgress | CopyKind::Recirculate => Part::Egress,
-                CopyKind::Replica => Part::Queue,
-            },
-        }
-    }
 }
 
 /// What a step does.

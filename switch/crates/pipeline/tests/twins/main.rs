@@ -7,6 +7,7 @@ mod generate;
 #[cfg(target_os = "linux")]
 mod guard;
 mod pair;
+mod replay;
 #[path = "../common/repository.rs"]
 mod repository;
 mod state;

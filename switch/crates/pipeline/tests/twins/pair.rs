@@ -1,12 +1,14 @@
-//! A program twice, as native code and in the interpreter: what is done to one is done to the other, and everything
-//! that can be seen of both is compared.
+//! A program three times, as native code, in the interpreter, and with some of its packets traced: what is done to one is
+//! done to the others, and everything that can be seen of them is compared.
 
+use phb_pipeline::trace::{Record, Tracer};
 use phb_pipeline::{
     CloneRequest, Departing, Digest, EgressVerdict, Executor, FieldList, LoadError, Options,
     Packet, Pipeline, Processed, QueueMetadata, Time, Verdict, WriteError,
 };
 
 use crate::choices::Choices;
+use crate::replay;
 use crate::state::compare;
 use crate::writes::{Write, write};
 
@@ -49,6 +51,8 @@ pub enum Loaded {
 pub struct Pair {
     native: Pipeline,
     reference: Pipeline,
+    /// Native, but packets that are traced.
+    traced: Pipeline,
     now: Time,
     pub sent: u64,
     pub writes_taken: u64,
@@ -77,24 +81,32 @@ impl Pair {
             return Loaded::Interpreted(reason);
         }
         assert_eq!(native.execution().executor, Executor::Native);
-        native.set_logging(true);
-        reference.set_logging(true);
+        let mut traced = load(Executor::Native).expect("it was loaded before");
+        let tracer = Tracer::load(text).expect("it was loaded before");
+        traced.set_tracer(Some(Box::new(tracer)));
+        for pipeline in [&mut native, &mut reference, &mut traced] {
+            pipeline.set_logging(true);
+        }
         Loaded::Pair(Box::new(Self {
             native,
             reference,
+            traced,
             now: 1_000_000_000,
             sent: 0,
             writes_taken: 0,
         }))
     }
 
-    /// Restores both as just loaded.
-    pub fn clear(&mut self) {
-        self.native.clear();
-        self.reference.clear();
+    fn all(&mut self) -> [&mut Pipeline; 3] {
+        [&mut self.native, &mut self.reference, &mut self.traced]
     }
 
-    /// Sends a frame through both.
+    /// Restores all as just loaded.
+    pub fn clear(&mut self) {
+        self.all().into_iter().for_each(Pipeline::clear);
+    }
+
+    /// Sends a frame through all, where it is traced mostly.
     pub fn packet(&mut self, port: u16, frame: &[u8], choices: &mut Choices<'_>) {
         self.now += choices.word() >> 34;
         let queue = QueueMetadata {
@@ -105,6 +117,7 @@ impl Pair {
             deq_timedelta_ns: choices.word() >> 40,
         };
         let dropped = choices.one_in(8);
+        let is_traced = !choices.one_in(4);
         let way = Way {
             now: self.now,
             port,
@@ -112,7 +125,13 @@ impl Pair {
             dropped,
         };
         let [native, reference] =
-            [&mut self.native, &mut self.reference].map(|pipeline| way.go(pipeline, frame));
+            [&mut self.native, &mut self.reference].map(|pipeline| way.go(pipeline, frame, None));
+        let record = is_traced.then(Box::default);
+        let traced = way.go(&mut self.traced, frame, record);
+        assert_eq!(
+            traced, reference,
+            "a packet that is traced differs for {frame:02x?} on port {port}"
+        );
         assert_eq!(
             native, reference,
             "native code differs for {frame:02x?} on port {port}"
@@ -122,7 +141,7 @@ impl Pair {
         self.compare_state(false);
     }
 
-    /// Lets the control plane do something to both.
+    /// Lets the control plane do something to all.
     pub fn write(&mut self, choices: &mut Choices<'_>) {
         let Some(write) = write(&self.reference, choices) else {
             return;
@@ -131,11 +150,11 @@ impl Pair {
     }
 
     pub fn apply(&mut self, write: &Write) {
-        let [native, reference]: [Result<(), WriteError>; 2] =
-            [&mut self.native, &mut self.reference].map(|pipeline| write.apply(pipeline));
-        assert_eq!(
-            native, reference,
-            "{write:?} was not answered in the same way"
+        let answers: [Result<(), WriteError>; 3] = self.all().map(|pipeline| write.apply(pipeline));
+        let [native, reference, traced] = &answers;
+        assert!(
+            native == reference && traced == reference,
+            "{write:?} was not answered in the same way: {answers:?}"
         );
         self.writes_taken += u64::from(native.is_ok());
     }
@@ -143,6 +162,7 @@ impl Pair {
     /// Compares all state that the control plane can read; arrays of many cells only if asked to.
     pub fn compare_state(&self, all: bool) {
         compare(&self.native, &self.reference, all);
+        compare(&self.traced, &self.reference, all);
     }
 
     /// Nothing can be written to.
@@ -153,14 +173,16 @@ impl Pair {
             .all(|table| table.constant_entries || table.keys.is_empty())
     }
 
-    /// Asks both which entries have become idle.
+    /// Asks all which entries have become idle.
     pub fn sweep(&mut self) {
-        let [native, reference] = [&mut self.native, &mut self.reference].map(|pipeline| {
+        let now = self.now;
+        let [native, reference, traced] = self.all().map(|pipeline| {
             let mut idle = Vec::new();
-            pipeline.sweep_idle(self.now, &mut idle);
+            pipeline.sweep_idle(now, &mut idle);
             idle
         });
         assert_eq!(native, reference, "entries that are idle");
+        assert_eq!(traced, reference, "entries that are idle");
     }
 }
 
@@ -174,9 +196,12 @@ struct Way {
 }
 
 impl Way {
-    fn go(&self, pipeline: &mut Pipeline, frame: &[u8]) -> Vec<Event> {
+    fn go(&self, pipeline: &mut Pipeline, frame: &[u8], record: Option<Box<Record>>) -> Vec<Event> {
         let mut events = Vec::new();
-        let processed = pipeline.ingress(self.now, self.port, frame);
+        let processed = match record {
+            Some(record) => pipeline.ingress_traced(self.now, self.port, frame, record),
+            None => pipeline.ingress(self.now, self.port, frame),
+        };
         let mut passes = PASSES;
         self.follow(pipeline, processed, frame, &mut passes, &mut events);
         events.push(Event::Digests(pipeline.take_digests()));
@@ -198,7 +223,7 @@ impl Way {
         events: &mut Vec<Event>,
     ) {
         let Processed {
-            packet,
+            mut packet,
             verdict,
             clone,
             resubmit,
@@ -213,22 +238,22 @@ impl Way {
         });
         if let Some(request) = clone {
             let copy = pipeline.clone_ingress(self.now, self.port, frame, &packet, request.fields);
-            self.leave(pipeline, copy, passes, events);
+            self.leave(pipeline, copy, &[], passes, events);
         }
         if let Some(fields) = resubmit {
             if left(passes) {
-                let again = pipeline.resubmit(self.now, frame, &packet, fields);
+                let again = pipeline.resubmit(self.now, frame, &mut packet, fields);
                 self.follow(pipeline, again, frame, passes, events);
             }
             return pipeline.recycle(packet);
         }
         match verdict {
             Verdict::Drop | Verdict::UnknownPort | Verdict::Exhausted => pipeline.recycle(packet),
-            Verdict::Unicast { .. } => self.leave(pipeline, packet, passes, events),
+            Verdict::Unicast { .. } => self.leave(pipeline, packet, frame, passes, events),
             Verdict::Multicast { .. } => {
                 for rid in [0, 7] {
                     let copy = pipeline.replicate(&packet, rid);
-                    self.leave(pipeline, copy, passes, events);
+                    self.leave(pipeline, copy, &[], passes, events);
                 }
                 pipeline.recycle(packet);
             }
@@ -239,6 +264,7 @@ impl Way {
         &self,
         pipeline: &mut Pipeline,
         mut packet: Box<Packet>,
+        arrived: &[u8],
         passes: &mut usize,
         events: &mut Vec<Event>,
     ) {
@@ -253,7 +279,7 @@ impl Way {
         if let Some(request) = departing.clone {
             let copy = pipeline.clone_egress(&packet, request.fields);
             if left(passes) {
-                self.leave(pipeline, copy, passes, events);
+                self.leave(pipeline, copy, &[], passes, events);
             }
         }
         if departing.verdict == EgressVerdict::Transmit {
@@ -261,10 +287,16 @@ impl Way {
             pipeline.deparse(&mut packet, &mut out);
             // The memory of a frame ends where the frame ends, for accesses beyond to show.
             out.shrink_to_fit();
+            if let Some(dictionary) = pipeline.dictionary()
+                && let Some(record) = packet.record()
+                && record.left_out() == 0
+            {
+                replay::check(&dictionary.steps(record), arrived, &out);
+            }
             if let Some(fields) = departing.recirculate
                 && left(passes)
             {
-                let again = pipeline.recirculate(now, &out, &packet, fields);
+                let again = pipeline.recirculate(now, &out, &mut packet, fields);
                 self.follow(pipeline, again, &out, passes, events);
             }
             events.push(Event::Sent(out));

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::*;
 use crate::load::assemble::Pool;
 use crate::load::json::Integer;
-use crate::machine::Machine;
+use crate::machine::{Machine, Unseen};
 use crate::packet::Packet;
 use crate::program::{Comparison, Fit, Program};
 use crate::state::State;
@@ -291,7 +291,8 @@ fn run<T>(
     packet.words.resize(pool.words as usize, 0);
     let mut state = State::new(&program, 0);
     let (mut scratch, mut steps) = (Vec::new(), 0);
-    let (mut machine, tables) = Machine::new(&program, &mut state, &mut scratch, 0, 0, &mut steps);
+    let (mut machine, tables) =
+        Machine::new(&program, &mut state, &mut scratch, 0, 0, &mut steps, Unseen);
     machine.apply(tables, &mut packet, 0);
     Ok((result, packet))
 }

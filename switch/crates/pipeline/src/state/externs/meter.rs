@@ -61,6 +61,16 @@ impl Meter {
         self.rates
     }
 
+    /// Whole tokens of the committed bucket and of the other one at a time; none while there are no
+    /// rates.
+    pub(crate) fn tokens(&self, now: u64) -> Option<[u64; 2]> {
+        self.rates?;
+        let mut refilled = self.clone();
+        refilled.colour(now, 0);
+        let whole = |tokens: u128| u64::try_from(tokens / SECOND).unwrap_or(u64::MAX);
+        Some([whole(refilled.committed), whole(refilled.second)])
+    }
+
     /// Sets the rates and fills the buckets; the counts stay.
     pub(crate) fn configure(&mut self, rates: Option<MeterRates>) {
         let counts = self.counts;
@@ -170,6 +180,12 @@ impl MeterArray {
         };
         meter.configure(rates);
         true
+    }
+
+    /// Whole tokens of a cell's buckets (see [`Meter::tokens`]).
+    pub(crate) fn tokens(&self, index: u64, now: u64) -> Option<[u64; 2]> {
+        let index = usize::try_from(index).ok()?;
+        self.meters.get(index)?.tokens(now)
     }
 
     /// The meter of a cell.

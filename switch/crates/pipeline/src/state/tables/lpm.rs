@@ -169,6 +169,43 @@ impl LongestPrefix {
         found
     }
 
+    /// The numbers of all prefixes that a key begins with.
+    pub(crate) fn all(&self, key: &[u64], found: &mut Vec<u32>) {
+        let (mut node, mut depth) = match &self.root {
+            Some(root) => {
+                let short = (0..ROOT_BITS).filter_map(|length| {
+                    let place = (1 << length) - 1 + self.first_bits(key, length);
+                    root.short.get(place)?.checked_sub(1)
+                });
+                found.extend(short);
+                let slot = root.slots.get(self.first_bits(key, ROOT_BITS));
+                (slot.map_or(NONE, |slot| slot.node), ROOT_BITS)
+            }
+            None => {
+                let others = key.get(self.columns..);
+                (
+                    others.and_then(|key| self.groups.get(key)).unwrap_or(NONE),
+                    0,
+                )
+            }
+        };
+        while node != NONE {
+            let here = self.nodes.get(node);
+            let value = self.six(key, depth);
+            let mut ends = here.ends & PATHS[value];
+            while ends != 0 {
+                let bit = ends.trailing_zeros();
+                found.push(self.numbers.get(here.numbers + before(here.ends, bit)));
+                ends &= ends - 1;
+            }
+            if here.branches >> value & 1 == 0 {
+                break;
+            }
+            node = here.children + before(here.branches, value as u32);
+            depth += STRIDE;
+        }
+    }
+
     /// As [`Self::lookup`] for up to [`TOGETHER`] keys, one after the other in `keys`: level by level,
     /// so that the memory of all is waited for at once.
     pub(crate) fn lookup_together(&self, keys: &[u64], found: &mut [Option<u32>]) {

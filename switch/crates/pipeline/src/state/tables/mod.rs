@@ -13,6 +13,7 @@ mod key;
 mod lpm;
 mod pool;
 pub(crate) mod profile;
+pub(crate) mod seen;
 mod site;
 mod store;
 
@@ -37,6 +38,7 @@ use crate::time::Time;
 pub(crate) use entry::{Choice, SetMember, TableEntry, WeightedMember};
 pub(crate) use key::{ALWAYS, Piece};
 pub(crate) use lpm::{Node, PATHS, ROOT_BITS, STRIDE, Slot, TOGETHER};
+pub(crate) use seen::Seen;
 pub(crate) use site::{Search, Site};
 
 /// Entries from which on a table does not fit the processor's caches.
@@ -216,26 +218,38 @@ impl Table {
 
     #[inline]
     fn take(&mut self, found: Option<u32>, packet: &mut Packet, now: Time) -> Taken<'_> {
+        self.note(found, packet, now);
+        self.choose(found, packet)
+    }
+
+    /// Counts and meters a packet.
+    #[inline(always)]
+    fn note(&mut self, found: Option<u32>, packet: &mut Packet, now: Time) {
+        match found {
+            None => self.note_miss(packet, now),
+            Some(number) => self.note_hit(number, packet, now),
+        }
+    }
+
+    /// What an entry, or a miss, leads to.
+    #[inline(always)]
+    fn choose(&mut self, found: Option<u32>, packet: &Packet) -> Taken<'_> {
         let choice = match found {
             None => {
-                self.note_miss(packet, now);
                 let default = self.default.as_ref();
                 default.map(|default| (default.action, &*default.parameters))
             }
-            Some(number) => {
-                self.note_hit(number, packet, now);
-                match self.store.choice(number) {
-                    action @ ..MEMBER => Some((action, self.store.parameters(number))),
-                    indirect => self.profile.as_mut().and_then(|profile| {
-                        let member = if indirect >= GROUP {
-                            profile.pick(indirect - GROUP, packet)
-                        } else {
-                            profile.member(indirect - MEMBER)
-                        };
-                        member.map(|member| (member.action, &*member.parameters))
-                    }),
-                }
-            }
+            Some(number) => match self.store.choice(number) {
+                action @ ..MEMBER => Some((action, self.store.parameters(number))),
+                indirect => self.profile.as_mut().and_then(|profile| {
+                    let member = if indirect >= GROUP {
+                        profile.pick(indirect - GROUP, packet)
+                    } else {
+                        profile.member(indirect - MEMBER)
+                    };
+                    member.map(|member| (member.action, &*member.parameters))
+                }),
+            },
         };
         self.shape.taken(choice, found.is_some())
     }
@@ -370,6 +384,19 @@ impl TableShape {
                 next: decided.unwrap_or(self.otherwise),
             },
         }
+    }
+}
+
+impl TableShape {
+    /// Where control goes on after an outcome of this table.
+    pub(crate) fn next(&self, outcome: u32) -> Address {
+        let decided = if outcome & 1 == 1 {
+            self.hit
+        } else {
+            self.miss
+        };
+        let action = self.actions.get((outcome >> 1) as usize);
+        decided.unwrap_or(action.map_or(self.otherwise, |action| action.next))
     }
 }
 

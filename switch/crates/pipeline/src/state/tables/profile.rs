@@ -169,14 +169,29 @@ impl Profile {
 
     /// The action of a packet from a group; `None` of an empty one.
     pub(crate) fn pick(&mut self, place: u32, packet: &Packet) -> Option<&ActionChoice> {
+        let member = self.picked(place, packet)?;
+        self.member(member)
+    }
+
+    /// The id of the member that a packet takes from a group.
+    pub(crate) fn picked_id(&mut self, place: u32, packet: &Packet) -> Option<u32> {
+        let member = self.picked(place, packet)?;
+        self.id_of(member)
+    }
+
+    /// The id of the member at a place; none in an entry's own action set.
+    pub(crate) fn id_of(&self, place: u32) -> Option<u32> {
+        self.members.get(place)?.id
+    }
+
+    fn picked(&mut self, place: u32, packet: &Packet) -> Option<u32> {
         let group = self.groups.get(place)?;
         let count = group.picks.len() as u64;
         let pick = match &self.shape.selector {
             Some(selector) if count > 1 => hash(selector, packet, &mut self.scratch) % count,
             _ => 0,
         };
-        let member = *group.picks.get(usize::try_from(pick).ok()?)?;
-        self.member(member)
+        group.picks.get(usize::try_from(pick).ok()?).copied()
     }
 
     pub(crate) fn member_place(&self, id: u32) -> Result<u32> {

@@ -142,6 +142,31 @@ impl Classifier {
         (found != NONE).then_some(found as u32)
     }
 
+    /// The numbers of all entries that match, the best first.
+    pub(crate) fn all(&self, key: &[u64], matches: Matches<'_>, found: &mut Vec<u32>) {
+        let tests = &self.tests[..self.cared];
+        let matching = |order: &u64| holds(tests, matches.entry(*order as u32), key);
+        let mut orders: Vec<u64> = self.few.iter().copied().filter(matching).collect();
+        let rows: Vec<Row<'_>> = (self.dimensions.iter())
+            .map(|dimension| dimension.row(key))
+            .collect();
+        for block in 0..if rows.is_empty() { 0 } else { self.used } {
+            let (part, at) = (block / TOGETHER, block % TOGETHER);
+            let row = |word, row: &Row<'_>| word & row.parts[part].0[at];
+            let mut word = rows.iter().fold(u64::MAX, row);
+            while word != 0 {
+                let order = self.orders[block * 64 + word.trailing_zeros() as usize];
+                word &= word - 1;
+                // Entries that were removed left their bits.
+                if order != NONE && matching(&order) {
+                    orders.push(order);
+                }
+            }
+        }
+        orders.sort_unstable();
+        found.extend(orders.iter().map(|order| *order as u32));
+    }
+
     /// As [`Classifier::search`], when there is a single part.
     #[inline(always)]
     fn search_only_part(&self, key: &[u64], matches: Matches<'_>, mut found: u64) -> u64 {
