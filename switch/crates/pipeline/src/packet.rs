@@ -54,6 +54,12 @@ impl Packet {
         self.record.as_deref_mut()
     }
 
+    /// The number of its trace; 0 if it has none.
+    #[must_use]
+    pub fn traced_as(&self) -> u64 {
+        self.record.as_ref().map_or(0, |record| record.number)
+    }
+
     /// Gives it the record of what happens to it, or takes it away; gives the one before.
     pub fn set_record(&mut self, record: Option<Box<Record>>) -> Option<Box<Record>> {
         std::mem::replace(&mut self.record, record)

@@ -55,17 +55,24 @@ impl Record {
     }
 
     /// Notes what happens outside of the program, at `time` (ns). Of more than [`HAPPENINGS`] the
-    /// packet's end is noted all the same.
-    pub fn note(&mut self, time: Time, happening: Happening) {
+    /// packet's end is noted all the same. Tells whether it is noted.
+    pub fn note(&mut self, time: Time, happening: Happening) -> bool {
         let ends = matches!(
             happening,
             Happening::Departed { .. } | Happening::Dropped { .. }
         );
-        if self.happened.len() < HAPPENINGS || ends {
+        let noted = self.happened.len() < HAPPENINGS || ends;
+        if noted {
             self.happened.push((self.words.len(), time, happening));
         } else {
             self.left_out = self.left_out.saturating_add(1);
         }
+        noted
+    }
+
+    /// Takes the last note back.
+    pub fn retract(&mut self) {
+        self.happened.pop();
     }
 
     /// Bytes of memory that it takes, about.

@@ -1,7 +1,7 @@
 //! Messages of what the switch and its program have noted.
 
 use phb_pipeline::trace as noted;
-use phb_pipeline::trace::{Dictionary, Happening, Matched, Named, Part, Record, Value};
+use phb_pipeline::trace::{Dictionary, Happening, Matched, Named, Record, Value};
 
 use crate::message::{self, Field, Step, Trace, What};
 
@@ -22,7 +22,7 @@ impl Trace {
     #[must_use]
     pub fn of(dictionary: &Dictionary, record: &Record, about: &About<'_>) -> Self {
         let steps = dictionary.steps(record);
-        let kept = Kept::of(&steps, about.frame_bytes);
+        let kept = Kept::of(record, about.frame_bytes);
         Self {
             number: record.number,
             of: record.of,
@@ -42,28 +42,14 @@ struct Kept {
 }
 
 impl Kept {
-    fn of(steps: &[noted::Step<'_>], frame_bytes: u32) -> Self {
-        if frame_bytes > 0 {
-            let (arrived, departed) = (frame_bytes as usize, frame_bytes as usize);
-            return Self { arrived, departed };
-        }
-        // What the first parser extracts, and what the last deparser emits.
-        let parsed = steps
-            .iter()
-            .take_while(|step| matches!(step.part, Part::Port | Part::Parser));
-        let emitted = steps
-            .iter()
-            .rev()
-            .skip_while(|step| step.part != Part::Deparser);
-        let emitted = emitted.take_while(|step| step.part == Part::Deparser);
-        let end = |step: &noted::Step<'_>| match step.what {
-            noted::What::Extract { offset, length, .. }
-            | noted::What::Emit { offset, length, .. } => offset.saturating_add(length) as usize,
-            _ => 0,
+    fn of(record: &Record, frame_bytes: u32) -> Self {
+        let (arrived, departed) = match frame_bytes {
+            0 => (record.parsed().unwrap_or(0), record.emitted().unwrap_or(0)),
+            bytes => (bytes, bytes),
         };
         Self {
-            arrived: parsed.map(end).max().unwrap_or(0),
-            departed: emitted.map(end).max().unwrap_or(0),
+            arrived: arrived as usize,
+            departed: departed as usize,
         }
     }
 }

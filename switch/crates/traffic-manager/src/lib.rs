@@ -18,6 +18,7 @@
 //! - [`shaper`]: when a transmission ends, exact over any interval;
 //! - [`outlet`]: whether what is behind the line takes frames;
 //! - [`config`]: how a port transmits;
+//! - [`waiting`]: what is before a waiting packet;
 //! - [`port`]: a port's queue, with a transmit ring between these.
 
 pub mod config;
@@ -28,12 +29,14 @@ pub mod ranked;
 pub mod shaper;
 pub mod strict;
 pub mod token_bucket;
+pub mod waiting;
 
 pub use config::{DEFAULT_BUFFER_PACKETS, DEFAULT_QUEUE_DEPTH, PortConfig, QueueConfig};
 pub use outlet::Outlet;
 pub use pifo::Pifo;
-pub use port::{PortQueue, Queued, Refusal};
+pub use port::{PortQueue, Queued, Refusal, Sent};
 pub use ranked::{Place, Shaping};
 pub use shaper::Shaper;
 pub use strict::StrictQueues;
 pub use token_bucket::{ShaperConfig, TokenBucket};
+pub use waiting::{Held, Turn};

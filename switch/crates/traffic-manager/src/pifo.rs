@@ -130,6 +130,14 @@ impl<T> Pifo<T> {
         self.last.map(rank)
     }
 
+    /// All items with their ranks and the numbers of their arrivals, which order equal ranks; in no order.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, u64, &T)> {
+        self.near.keys().chain(self.far.keys()).filter_map(|key| {
+            let item = self.items[place(key) as usize].as_ref()?;
+            Some((rank(key), arrival(key), item))
+        })
+    }
+
     /// Number of items.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -202,6 +210,10 @@ fn key(rank: u64, arrival: u64, place: u32) -> u128 {
 
 fn rank(key: u128) -> u64 {
     (key >> 64) as u64
+}
+
+fn arrival(key: u128) -> u64 {
+    key as u64 >> PLACE_BITS
 }
 
 fn place(key: u128) -> u32 {

@@ -8,6 +8,7 @@ use crate::ranked::{Place, Ranked};
 use crate::shaper::Shaper;
 use crate::strict::StrictQueues;
 use crate::token_bucket::{ShaperConfig, TokenBucket};
+use crate::waiting::{Held, Turn};
 
 /// A dequeued packet with its queueing metadata.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +23,17 @@ pub struct Queued<T> {
     pub depth_at_dequeue: usize,
     /// The packet.
     pub item: T,
+}
+
+/// A frame whose transmission has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent<F> {
+    /// When the transmission began, in ns.
+    pub start: u64,
+    /// When it ended.
+    pub end: u64,
+    /// The frame.
+    pub frame: F,
 }
 
 /// Why a packet was dropped.
@@ -83,7 +95,7 @@ pub struct PortQueue<T, F> {
     ring: VecDeque<Frame<F>>,
     pace: Shaper,
     shaper: Shaper,
-    line: Option<(u64, F)>,
+    line: Option<Sent<F>>,
     outlet: Outlet,
     /// Configuration and outlet let a packet pass that nothing is before.
     open: bool,
@@ -327,7 +339,8 @@ impl<T, F> PortQueue<T, F> {
         if self.pace.rate().is_some() {
             end = end.max(self.pace.send(start, frame.shaped));
         }
-        self.line = Some((end, frame.frame));
+        let frame = frame.frame;
+        self.line = Some(Sent { start, end, frame });
     }
 
     /// End of the transmission on the line (ns), if its frame may leave then.
@@ -335,7 +348,7 @@ impl<T, F> PortQueue<T, F> {
     pub fn next_departure(&self) -> Option<u64> {
         self.line
             .as_ref()
-            .map(|(end, _)| *end)
+            .map(|line| line.end)
             .filter(|end| *end < u64::MAX && self.outlet != Outlet::Closed)
     }
 
@@ -359,13 +372,19 @@ impl<T, F> PortQueue<T, F> {
     /// that end, a frame waiting for tokens when it had them, not at `now`; where the outlet may have
     /// held the frame on the line, the next starts now.
     pub fn depart(&mut self, now: u64) -> Option<F> {
+        self.depart_sent(now).map(|sent| sent.frame)
+    }
+
+    /// As [`depart`](Self::depart), with the times of the transmission.
+    pub fn depart_sent(&mut self, now: u64) -> Option<Sent<F>> {
         self.open_gate(now);
         if self.outlet == Outlet::Closed {
             return None;
         }
-        let (mut end, frame) = self
+        let sent = self
             .line
-            .take_if(|(end, _)| *end <= now && *end < u64::MAX)?;
+            .take_if(|line| line.end <= now && line.end < u64::MAX)?;
+        let mut end = sent.end;
         if self.outlet == Outlet::Open {
             self.set_outlet(Outlet::Closed);
             end = now;
@@ -373,12 +392,12 @@ impl<T, F> PortQueue<T, F> {
         if let Some(next) = self.ring.pop_front() {
             self.send(end, next);
         }
-        Some(frame)
+        Some(sent)
     }
 
     /// Passes the frame with tokens, unless a transmission ended before.
     fn open_gate(&mut self, now: u64) {
-        let ended = self.line.as_ref().map_or(u64::MAX, |(end, _)| *end);
+        let ended = self.line.as_ref().map_or(u64::MAX, |line| line.end);
         let gate = self
             .gate
             .take_if(|(start, _)| *start <= now && *start < ended);
@@ -391,6 +410,25 @@ impl<T, F> PortQueue<T, F> {
     #[must_use]
     pub fn depth(&self) -> usize {
         self.pifo.len() + self.strict.len()
+    }
+
+    /// All packets in the PIFO and the queues, in no order.
+    pub fn waiting(&self) -> impl Iterator<Item = Held<'_, T>> {
+        let ranked = self.pifo.iter().map(|(rank, arrival, waiting)| Held {
+            turn: Turn::of_ranked(rank, arrival),
+            rank: Some(rank),
+            queue: 0,
+            enqueued_at: waiting.enqueued_at,
+            item: &waiting.item,
+        });
+        let strict = (0..).zip(self.strict.iter());
+        ranked.chain(strict.map(|(place, (queue, waiting))| Held {
+            turn: Turn::of_strict(queue, place),
+            rank: None,
+            queue,
+            enqueued_at: waiting.enqueued_at,
+            item: &waiting.item,
+        }))
     }
 
     /// Packets in a strict-priority queue; the PIFO counts as queue 0.

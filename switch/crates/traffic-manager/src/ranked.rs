@@ -37,6 +37,9 @@ impl From<u64> for Place {
     }
 }
 
+/// Of equal ranks, shaped packets go last.
+pub(crate) const SHAPED: u64 = 1 << 63;
+
 /// The packets of one bucket, by rank.
 struct Gate<T> {
     number: u32,
@@ -150,6 +153,13 @@ impl<T> Ranked<T> {
             Some(at) => self.gates[at].take(now),
             None => self.open.pop(),
         }
+    }
+
+    /// All packets with their ranks, and numbers that order equal ranks; in no order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64, &T)> {
+        let held = self.gates.iter().flat_map(|gate| gate.waiting.iter());
+        let held = held.map(|(rank, arrival, (_, item))| (rank, SHAPED | arrival, item));
+        self.open.iter().chain(held)
     }
 
     pub(crate) fn take(&mut self) -> Option<(u64, T)> {

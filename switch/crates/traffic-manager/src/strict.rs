@@ -74,6 +74,14 @@ impl<T> StrictQueues<T> {
         Some((priority, item))
     }
 
+    /// All packets with their priorities, each queue's in order.
+    pub fn iter(&self) -> impl Iterator<Item = (u8, &T)> {
+        let queues = (0..=u8::MAX).zip(&self.queues);
+        queues.flat_map(|(priority, queue)| {
+            queue.packets.iter().map(move |(_, item)| (priority, item))
+        })
+    }
+
     /// Takes a packet, due or not.
     pub fn take(&mut self) -> Option<(u8, T)> {
         self.pop(u64::MAX)

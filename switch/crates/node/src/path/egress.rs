@@ -13,7 +13,11 @@ impl PacketPath {
     /// Sends frames transmitted by now at a port, and takes the next packets from its queue.
     pub(super) fn serve(&mut self, now: Time, at: usize, out: &mut Output) {
         loop {
-            while let Some(leaving) = self.ports[at].queue.depart(now) {
+            while let Some(sent) = self.ports[at].queue.depart_sent(now) {
+                let (times, mut leaving) = ((sent.start, sent.end), sent.frame);
+                if let Some(record) = &mut leaving.record {
+                    self.note_sent(record, at, times, leaving.frame.len());
+                }
                 self.depart(now, at, leaving, out);
             }
             let Some(queued) = self.ports[at].queue.pop(now) else {
@@ -28,9 +32,12 @@ impl PacketPath {
         &mut self,
         now: Time,
         at: usize,
-        queued: Queued<Waiting>,
+        mut queued: Queued<Waiting>,
         out: &mut Output,
     ) {
+        if self.tracing.is_some() {
+            self.note_dequeued(at, &mut queued);
+        }
         let port = &mut self.ports[at];
         let delay = now.saturating_sub(queued.enqueued_at);
         let statistics = &mut port.statistics;

@@ -13,7 +13,7 @@ impl PacketPath {
     pub(super) fn send_to(
         &mut self,
         now: Time,
-        packet: Box<Packet>,
+        mut packet: Box<Packet>,
         number: Port,
         schedule: Schedule,
         origin: Origin,
@@ -30,6 +30,11 @@ impl PacketPath {
         if !held_back && port.queue.is_free((!ranked).then_some(priority)) {
             port.statistics.queue_depth_max = port.statistics.queue_depth_max.max(1);
             let queue = if ranked { 0 } else { priority };
+            if self.tracing.is_some() {
+                let rank = schedule.rank.filter(|_| ranked);
+                let place = rank.map(Place::from).ok_or(priority);
+                self.note_enqueued(&mut packet, at, place);
+            }
             let queued = Queued {
                 queue,
                 enqueued_at: now,
@@ -55,20 +60,23 @@ impl PacketPath {
         schedule: Schedule,
         origin: Origin,
     ) {
-        self.note_waiting(&mut packet);
-        let waiting = Waiting { packet, origin };
-        let port = &mut self.ports[at];
         let Schedule {
             rank,
             shaping,
             push_out,
             ..
         } = schedule;
-        let mut priority = schedule.priority_among(port.queue.config().queues);
-        let queued = match rank.filter(|_| !port.queue.config().strict_priority) {
-            Some(rank) => {
+        let config = self.ports[at].queue.config();
+        let mut priority = schedule.priority_among(config.queues);
+        let ranked = rank.filter(|_| !config.strict_priority);
+        let place = ranked.map(|rank| Place { rank, shaping });
+        let noted =
+            self.tracing.is_some() && self.note_enqueued(&mut packet, at, place.ok_or(priority));
+        let waiting = Waiting { packet, origin };
+        let port = &mut self.ports[at];
+        let queued = match place {
+            Some(place) => {
                 priority = 0;
-                let place = Place { rank, shaping };
                 if push_out {
                     port.queue.enqueue_in_place(now, place, waiting)
                 } else {
@@ -88,7 +96,13 @@ impl PacketPath {
                 of_queue.depth_max = of_queue.depth_max.max(depth);
                 self.busy.push_back(at);
             }
-            Err((refusal, refused)) => {
+            Err((refusal, mut refused)) => {
+                if noted
+                    && refusal != Refusal::PushedOut
+                    && let Some(record) = refused.packet.record()
+                {
+                    record.retract();
+                }
                 let reason = match refusal {
                     Refusal::Buffer => DropReason::Buffer,
                     Refusal::Queue => DropReason::Queue,

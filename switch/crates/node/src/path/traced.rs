@@ -2,10 +2,13 @@
 
 use phb_network::{Port, Time};
 use phb_pipeline::Packet;
-use phb_pipeline::trace::{CopyKind, Happening, Record};
+use phb_pipeline::trace::{Ahead, CopyKind, Happening, Record};
+use phb_traffic_manager::{Place, PortQueue, Queued, Turn};
 
-use super::packet_path::PacketPath;
+use super::packet_path::{BUDGET, PacketPath};
+use crate::ports::{Leaving, Waiting};
 use crate::statistics::DropReason;
+use crate::tracing::{LOOKED_AT, NAMED};
 
 impl PacketPath {
     /// A record for a frame that arrives, if somebody wants it.
@@ -36,13 +39,75 @@ impl PacketPath {
         Some(record)
     }
 
-    /// Notes that a packet waits.
-    pub(super) fn note_waiting(&mut self, packet: &mut Packet) {
+    /// Notes that a packet is queued at a port, if it is traced; to be called before it is. Tells whether it is noted.
+    #[cold]
+    pub(super) fn note_enqueued(
+        &mut self,
+        packet: &mut Packet,
+        at: usize,
+        place: Result<Place, u8>,
+    ) -> bool {
         if let Some(tracing) = &mut self.tracing
             && let Some(record) = packet.record()
         {
+            let port = &self.ports[at];
+            let (rank, queue, turn) = match place {
+                Ok(place) => (Some(place.rank), 0, Turn::ranked(place)),
+                Err(priority) => (None, priority, Turn::by_priority(priority)),
+            };
+            let copies = (BUDGET - self.budget.min(BUDGET)) as usize;
+            let looks = LOOKED_AT / (1 + copies);
+            let (ahead, ahead_bytes, behind) = ahead(&port.queue, turn, looks);
+            let happening = Happening::Enqueued {
+                port: port.number,
+                rank,
+                queue,
+                depth: count(port.queue.queue_depth(queue)),
+                ahead,
+                ahead_bytes,
+                behind,
+            };
+            let noted = record.note(self.now, happening);
+            record.carried.served = tracing.served(at);
             tracing.charge(record);
+            return noted;
         }
+        false
+    }
+
+    /// Notes that a packet leaves the queues of a port, which packets behind it will tell.
+    #[cold]
+    pub(super) fn note_dequeued(&mut self, at: usize, queued: &mut Queued<Waiting>) {
+        let Some(tracing) = self.tracing.as_mut().filter(|tracing| tracing.is_watched()) else {
+            return;
+        };
+        let port = &self.ports[at];
+        let packet = &mut queued.item.packet;
+        let mut trace = 0;
+        if let Some(record) = packet.record() {
+            let (served, served_bytes, behind) = tracing.served_since(at, record.carried.served);
+            let happening = Happening::Dequeued {
+                port: port.number,
+                waited_ns: self.now.saturating_sub(queued.enqueued_at),
+                served,
+                served_bytes,
+                behind,
+                depth: count(queued.depth_at_dequeue),
+            };
+            record.note(self.now, happening);
+            trace = record.number;
+        }
+        let by_rank = !port.queue.config().strict_priority;
+        let pipeline = self.pipeline.as_ref().filter(|_| by_rank);
+        let ahead = Ahead {
+            trace,
+            rank: pipeline.and_then(|pipeline| pipeline.scheduling(packet).0),
+            queue: queued.queue,
+            length: packet.length(),
+            ingress_port: queued.item.origin.port,
+            since: queued.enqueued_at,
+        };
+        tracing.serves(at, ahead);
     }
 
     /// The end of a packet.
@@ -69,6 +134,20 @@ impl PacketPath {
         self.drop(at, reason);
     }
 
+    /// Notes when the line began to send a frame, and when its last bit was sent.
+    #[cold]
+    pub(super) fn note_sent(
+        &self,
+        record: &mut Record,
+        at: usize,
+        (start, ends): (Time, Time),
+        length: usize,
+    ) {
+        let port = self.ports[at].number;
+        let length = count(length);
+        record.note(start, Happening::Sending { port, length, ends });
+    }
+
     /// What a trace says of a frame that leaves by a port.
     #[cold]
     pub(super) fn departure(&self, record: &Record, port: Port, frame: &[u8]) -> Happening {
@@ -77,7 +156,7 @@ impl PacketPath {
         Happening::Departed {
             port,
             to_controller: self.cpu_port == Some(port),
-            length: u32::try_from(frame.len()).unwrap_or(u32::MAX),
+            length: count(frame.len()),
             bytes: kept.unwrap_or_default(),
         }
     }
@@ -110,4 +189,41 @@ impl PacketPath {
         record.note(self.now, Happening::Copied { kind, trace, group });
         copy
     }
+}
+
+fn count(packets: usize) -> u32 {
+    u32::try_from(packets).unwrap_or(u32::MAX)
+}
+
+/// Of the packets that wait, as far as they are looked at, those that leave before a turn: how many, their bytes, and the
+/// first of them.
+fn ahead(queue: &PortQueue<Waiting, Leaving>, turn: Turn, looks: usize) -> (u32, u64, Vec<Ahead>) {
+    let (mut packets, mut bytes) = (0, 0);
+    // The first so far, in order.
+    let mut first: Vec<(Turn, Ahead)> = Vec::new();
+    let waiting = queue.waiting().take(looks);
+    for held in waiting.filter(|held| held.turn < turn) {
+        let Waiting { packet, origin } = held.item;
+        packets += 1;
+        bytes += u64::from(packet.length());
+        if first.len() == NAMED && first.last().is_some_and(|(last, _)| *last < held.turn) {
+            continue;
+        }
+        let ahead = Ahead {
+            trace: packet.traced_as(),
+            rank: held.rank,
+            queue: held.queue,
+            length: packet.length(),
+            ingress_port: origin.port,
+            since: held.enqueued_at,
+        };
+        let place = first.partition_point(|(other, _)| *other < held.turn);
+        first.truncate(NAMED - 1);
+        first.insert(place.min(first.len()), (held.turn, ahead));
+    }
+    (
+        packets,
+        bytes,
+        first.into_iter().map(|(_, ahead)| ahead).collect(),
+    )
 }

@@ -9,17 +9,20 @@
 //! and the next trace says how many were.
 
 mod pool;
+mod served;
 mod watch;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use phb_network::{Port, Time};
 use phb_pipeline::Pipeline;
-use phb_pipeline::trace::{Happening, Record, Tracer};
+use phb_pipeline::trace::{Ahead, Happening, Record, Tracer};
 use phb_trace::Filter;
 
 use crate::switch::SwitchNode;
 use pool::Pool;
+pub use served::NAMED;
+use served::Served;
 pub use watch::{BYTES, Finished, TRACES, Traced, Watch};
 
 /// Most readers at once.
@@ -30,6 +33,10 @@ pub const OPEN: usize = 65_536;
 
 /// Bytes of memory that records of waiting packets may take.
 pub const OPEN_BYTES: usize = 256 << 20;
+
+/// Packets that are looked at, of those that wait, to find out which are ahead of one that comes. Of the copies that one
+/// event causes each next one has a smaller share of these, so that all of them do not take long.
+pub const LOOKED_AT: usize = 16_384;
 
 /// Bytes of a frame that a record keeps for a reader who wants its headers.
 pub const HEADER_BYTES: usize = 512;
@@ -51,6 +58,8 @@ pub(crate) struct Tracing {
     open: usize,
     open_bytes: usize,
     pool: Arc<Pool>,
+    /// By the places of ports.
+    served: Vec<Served>,
 }
 
 impl Tracing {
@@ -172,6 +181,25 @@ impl Tracing {
             .wanting(of)
             .fold(0, |bits, (place, _)| bits | 1 << place);
         self.record(of.number, watchers)
+    }
+
+    /// Notes a packet that leaves the queues of the port at a place.
+    pub(crate) fn serves(&mut self, at: usize, packet: Ahead) {
+        if at >= self.served.len() {
+            self.served.resize_with(at + 1, Served::default);
+        }
+        self.served[at].add(packet);
+    }
+
+    /// Packets that have left the queues of the port at a place so far, and their bytes.
+    pub(crate) fn served(&self, at: usize) -> (u64, u64) {
+        self.served.get(at).map_or((0, 0), |served| served.count)
+    }
+
+    /// Packets that have left the queues of a port since the count `before`, their bytes, and the last of them.
+    pub(crate) fn served_since(&self, at: usize, before: (u64, u64)) -> (u32, u64, Vec<Ahead>) {
+        let served = self.served.get(at);
+        served.map_or((0, 0, Vec::new()), |served| served.since(before))
     }
 
     /// Counts the memory of a record whose packet waits.

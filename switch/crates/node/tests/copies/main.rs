@@ -6,6 +6,7 @@ mod conservation;
 mod idle;
 mod queues;
 mod steered;
+mod traces;
 
 use std::time::Duration;
 

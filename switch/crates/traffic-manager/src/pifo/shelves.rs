@@ -76,6 +76,11 @@ impl Shelves {
         Some(greatest)
     }
 
+    /// All keys, in no order.
+    pub fn keys(&self) -> impl Iterator<Item = u128> + '_ {
+        self.keys.iter().flatten().copied()
+    }
+
     pub fn drain(&mut self) -> impl Iterator<Item = u128> {
         self.floors.clear();
         std::mem::take(&mut self.keys).into_iter().flatten()
