@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import unittest
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,13 +16,15 @@ from ptf.base_tests import BaseTest
 
 from phb import targets
 from phb_device import CPU_PORT, NODE, Control, Entry
+from phb_device.tracing import RemoteTraces
 from phb_ptf import transcript
 from phb_ptf.cases import ByHand, Case, Change, Left, PacketOut, Send, Step
 from phb_ptf.expected import Counted, Numbers, Sums, differences, since
 from phb_ptf.queues import PLUG, PORT, QueueUp
-from phb_ptf.telling import frames_differ
+from phb_ptf.telling import frames_differ, packets_in_words
 from phb_ptf.transcript import Record, Verdict
 from phb_ptf.under_test import UnderTest
+from phb_switch import Traces
 
 _LEAVES_WITHIN_S = 20.0
 _COUNTS_WITHIN_S = 2.0
@@ -82,13 +84,14 @@ class CaseTest(BaseTest):  # type: ignore[misc]
         began = time.monotonic()
         try:
             self._skip_unless_able()
-            _Run(self, record).run()
+            with self.under_test.traces() or nullcontext() as traces:
+                _Run(self, record, traces).run()
         except unittest.SkipTest as skipped:
             record.verdict, record.reason = Verdict.SKIP, str(skipped)
             raise
         except _SeenOtherwiseError as failure:
             record.verdict, record.reason = Verdict.FAIL, str(failure)
-            raise
+            raise self.failureException("\n".join(each for each in (record.reason, record.traces) if each)) from None
         except Exception as error:
             record.verdict, record.reason = Verdict.ERROR, f"{type(error).__name__}: {error}"
             raise
@@ -151,14 +154,23 @@ class _Run:
     # The program that the switch is known to hold, of a case that changed nothing but counters.
     _kept: ClassVar[_Program | None] = None
 
-    def __init__(self, test: CaseTest, record: Record) -> None:
+    def __init__(self, test: CaseTest, record: Record, traces: RemoteTraces | Traces | None) -> None:
         self._test = test
+        self._traces = traces
         self._case = test.case
         self._switch = test.under_test
         self._record = record
         self._controller: Control | None = None
 
     def run(self) -> None:
+        try:
+            self._pass()
+        except _SeenOtherwiseError:
+            if self._traces is not None:
+                self._record.traces = packets_in_words(self._traces.take())
+            raise
+
+    def _pass(self) -> None:
         numbers = self._program()
         self._sums = Sums(numbers, self._switch.ports)
         before = self._read() if self._case.keeps else {}

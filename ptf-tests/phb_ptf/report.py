@@ -36,7 +36,8 @@ def show(console: Console, title: str, records: Sequence[Record]) -> None:
     console.print(table)
     for record in bad(records):
         console.print(f"[red]{record.verdict}[/red] {record.case}: {record.why}", highlight=False)
-        console.print(record.reason, markup=False, highlight=False, soft_wrap=True)
+        for words in filter(None, (record.reason, record.traces)):
+            console.print(words, markup=False, highlight=False, soft_wrap=True)
     for line in skips(records):
         console.print(f"skipped {line}", markup=False, highlight=False, soft_wrap=True)
 
@@ -84,6 +85,8 @@ def write_xunit(path: Path, records: Sequence[Record]) -> None:
             time=f"{record.seconds:.3f}",
         )
         if record.verdict in elements:
-            ElementTree.SubElement(case, elements[record.verdict], message=record.reason).text = record.why
+            ElementTree.SubElement(case, elements[record.verdict], message=record.reason).text = "\n".join(
+                filter(None, (record.why, record.traces))
+            )
     path.parent.mkdir(parents=True, exist_ok=True)
     ElementTree.ElementTree(suite).write(path, encoding="utf-8", xml_declaration=True)

@@ -1,14 +1,34 @@
-"""Differences between frames, in words."""
+"""Differences between frames, and what traces say of packets, in words."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from scapy.layers.l2 import Ether
 
+from phb.trace.messages import Trace
+from phb.trace.telling import Node, Telling
 from phb_ptf.cases import Left
 
 _MOST_BYTES = 64
+_MOST_TRACES = 8
+_TOLD = ("table", "parser_error", "meter", "request", "enqueued", "dequeued", "departed", "dropped", "copied")
+
+
+def packets_in_words(taken: Sequence[Trace]) -> str:
+    """Tell what happened to packets, the short way: tables, queues, ends; of many packets the last."""
+    telling = Telling(wants=lambda step: any(kind in step for kind in _TOLD))
+    left_out = len(taken) - _MOST_TRACES
+    lines = [f"{left_out} traces before these"] if left_out > 0 else []
+    for trace in taken[-_MOST_TRACES:]:
+        lines += _lines(telling.tree(trace), 0)
+    return "\n".join(lines)
+
+
+def _lines(node: Node, depth: int) -> Iterator[str]:
+    yield "  " * depth + "  ".join((node.words, *node.beside))
+    for each in node.below:
+        yield from _lines(each, depth + 1)
 
 
 def frames_differ(wanted: Left, seen: Left, names: Mapping[bytes, str] | None = None) -> str:

@@ -31,6 +31,7 @@ class Record:
         steps: In order: the sent frame, and those that left for it, as ``[port, frame in hex]``; those that the
             controller got, as ``[ingress port, exception, frame in hex]``.
         counted: ``[packets, bytes]`` by counter and meaning of a cell, those that aren't zero.
+        traces: Of a failure, what the switch says happened to the last packets, where it tells that.
     """
 
     case: str
@@ -41,6 +42,7 @@ class Record:
     seconds: float = 0.0
     steps: list[dict[str, Any]] = field(default_factory=list)
     counted: dict[str, dict[str, list[int]]] = field(default_factory=dict)
+    traces: str = ""
 
     @property
     def suite(self) -> str:

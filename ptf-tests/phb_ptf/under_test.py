@@ -12,8 +12,10 @@ from ptf.base_tests import BaseTest
 from phb import targets
 from phb.targets import Capability
 from phb_device import Control, Departure, Device, back_pressure, check_reachable, held_port
+from phb_device.tracing import RemoteTraces
 from phb_ptf import ports, restarts
 from phb_ptf.expected import Counted
+from phb_switch import Traces
 
 _HANDED_OVER_WITHIN_S = 10.0
 
@@ -74,6 +76,12 @@ class UnderTest(Device):
             ports.virtual.device.advance(seconds)
         else:
             time.sleep(seconds)
+
+    def traces(self) -> RemoteTraces | Traces | None:
+        """Have what happens to packets from now on told, for ``with``; None of a switch that can't tell."""
+        if ports.virtual is not None:
+            return ports.virtual.device.switch.trace()
+        return RemoteTraces(self.address) if self.target == "phb-switch" else None
 
     @property
     def no_queues(self) -> str:

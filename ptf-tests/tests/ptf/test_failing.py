@@ -68,3 +68,7 @@ def test_wrong_cases_fail(tmp_path, monkeypatch):
     assert "did not leave port 3" in reasons["port_by_policy"]
     assert "policy_traffic[policy 7, green] is 0 packets, 0 bytes; wanted 1, 100" in reasons["rule_by_hand"]
     assert "the controller got nothing" in reasons["not_told_by_hand"] or "left port 1" in reasons["not_told_by_hand"]
+    traces = {record["case"].removeprefix("wrong."): record["traces"] for record in records}
+    assert "100 bytes, in 2 -> out 1" in traces["one_byte_by_policy"]
+    assert "100 bytes, in 2 -> out 1\n" in done.stdout + done.stderr
+    assert not traces["right_by_policy"]
