@@ -4,9 +4,10 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, NoReturn, Self
 
 import typer
 from rich.console import Console
@@ -30,6 +31,7 @@ _EPILOG = "\n\n".join(
         "phb-switch stf build/router.json router.stf",
         "phb-switch stf switch/programs --json",
         "phb-switch stf --executor interpreter switch/programs",
+        "phb-switch stf router.json router.stf --trace traces.jsonl",
         "Exit codes: 0 all passed; 1 failures; 2 bad input.",
     )
 )
@@ -42,15 +44,52 @@ app = typer.Typer(
 )
 
 
+class TraceError(Exception):
+    """A file of traces that can't be opened or written."""
+
+
+class Traces:
+    """A file of traces. Its errors are TraceError, so that they aren't taken for those of other files."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with self._named():
+            self._file = path.open("w", encoding="utf-8")
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise TraceError(f"--trace {self._path}: {error.strerror}") from None
+
+    def write(self, line: str) -> None:
+        """Writes a line."""
+        with self._named():
+            self._file.write(line)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        with self._named():
+            self._file.close()
+
+
 def run_pair(
-    pair: Pair, compiler_arguments: Sequence[str] = (), seed: int = 1, executor: ExecutorName | None = None
+    pair: Pair,
+    compiler_arguments: Sequence[str] = (),
+    seed: int = 1,
+    executor: ExecutorName | None = None,
+    trace: Callable[[str], object] | None = None,
 ) -> Result:
-    """Compiles a source, loads the program, and runs the file on it."""
+    """Compiles a source, loads the program, and runs the file on it; `trace` gets a line of JSON for each packet."""
     try:
         statements = parse(pair.stf)
         if not pair.named and other_architecture(pair.program, compiler_arguments):
             return Result(pair, Status.SKIPPED, reason="not for v1model or PSA")
-        outcome = run_statements(artifact(pair.program, compiler_arguments), statements, seed, executor)
+        loaded = artifact(pair.program, compiler_arguments)
+        outcome = run_statements(loaded, statements, seed, executor, pair.stf.stem, trace)
     except (StfError, CompileError) as error:
         return Result(pair, Status.BAD_INPUT, reason=str(error))
     except OSError as error:
@@ -82,6 +121,13 @@ def command(
             help="What runs the programs: machine code where it can be made, or the interpreter.  (default: native)"
         ),
     ] = None,
+    trace: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write what happened to each packet as lines of JSON; the switch's name is that of the test.",
+        ),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> int:
     """Runs all pairs and prints the results."""
@@ -89,10 +135,11 @@ def command(
     progress = Console(stderr=True)
     # Only terminals show a bar.
     hidden = len(found) == 1 or not progress.is_terminal
-    results = [
-        run_pair(pair, p4c or [], seed, executor)
-        for pair in track(found, "running", console=progress, disable=hidden, transient=True)
-    ]
+    with Traces(trace) if trace else nullcontext() as traces:
+        results = [
+            run_pair(pair, p4c or [], seed, executor, traces.write if traces else None)
+            for pair in track(found, "running", console=progress, disable=hidden, transient=True)
+        ]
     if json:
         print(as_json(results))
     else:
@@ -104,7 +151,7 @@ def run(arguments: Sequence[str]) -> int:
     """Runs the command with the arguments after `phb-switch stf`; returns the exit code."""
     try:
         return int(app(list(arguments), standalone_mode=False) or 0)
-    except PairError as error:
+    except (PairError, TraceError) as error:
         print(f"phb-switch stf: {error}", file=sys.stderr)
     except typer.TyperException as error:
         print(f"phb-switch stf: {error.format_message()}", file=sys.stderr)

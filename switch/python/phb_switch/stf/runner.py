@@ -1,7 +1,7 @@
 """Run the statements of a file, on a switch of this process in virtual time or on any other."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -29,6 +29,7 @@ _BETWEEN_PACKETS_NS = 1_000_000
 _WAIT_NS = 1_000_000_000
 # One per value of `standard_metadata.priority`.
 _QUEUES = 8
+_WHOLE_FRAMES = 65_535
 
 
 @dataclass
@@ -83,19 +84,44 @@ class VirtualTime:
         return ()
 
 
-def new_switch(seed: int, executor: ExecutorName | None = None) -> Switch:
+class Traced(VirtualTime):
+    """The same; the traces of its packets, lines of JSON with whole frames, are handed on."""
+
+    def __init__(self, switch: Switch, tell: Callable[[str], object]) -> None:
+        super().__init__(switch)
+        self._traces = switch.trace(frame_bytes=_WHOLE_FRAMES)
+        self._tell = tell
+
+    def process(self, port: int, data: bytes) -> Sequence[tuple[int, bytes]]:
+        """Receives a frame."""
+        sent = super().process(port, data)
+        for line in self._traces.take_lines():
+            self._tell(f"{line}\n")
+        return sent
+
+
+def new_switch(seed: int, executor: ExecutorName | None = None, name: str = "stf") -> Switch:
     """A switch with every port that a file may name; ValueError if this build doesn't have the executor."""
     ports = {port: PortConfig(queues=_QUEUES) for port in range(HIGHEST_PORT + 1)}
-    return Switch("stf", ports, seed=seed, executor=executor)
+    return Switch(name, ports, seed=seed, executor=executor)
 
 
 def run(
-    artifact: str, statements: Sequence[Statement], seed: int = 1, executor: ExecutorName | None = None
+    artifact: str,
+    statements: Sequence[Statement],
+    seed: int = 1,
+    executor: ExecutorName | None = None,
+    name: str = "stf",
+    trace: Callable[[str], object] | None = None,
 ) -> RunResult:
-    """Loads a program and runs a file's statements on it; LoadError if the switch refuses the program."""
-    switch = new_switch(seed, executor)
+    """Loads a program and runs a file's statements on it; LoadError if the switch refuses the program.
+
+    `trace` gets a line of JSON for each packet, whose switch has the `name`.
+    """
+    switch = new_switch(seed, executor, name)
     switch.load(artifact)
-    return run_on(VirtualTime(switch), InProcess(switch, artifact), statements)
+    device = VirtualTime(switch) if trace is None else Traced(switch, trace)
+    return run_on(device, InProcess(switch, artifact), statements)
 
 
 def run_on(device: Device, plane: Plane[Any], statements: Sequence[Statement], reads_state: bool = False) -> RunResult:

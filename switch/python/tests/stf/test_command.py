@@ -43,6 +43,26 @@ def test_either_executor(run, monkeypatch, executor):
     assert [switch.execution["executor"] for switch in made] == [executor]
 
 
+def test_traces(run, tmp_path):
+    path = tmp_path / "traces.jsonl"
+    assert run(ARTIFACT, STF, "--trace", path) == (0, "1 of 1 passed\n", "")
+    traces = [json.loads(line) for line in path.read_text().splitlines()]
+    sent = [line.split(maxsplit=2) for line in STF.read_text().splitlines() if line.startswith("packet ")]
+    assert len(traces) == len(sent)
+    for trace, (_, port, frame) in zip(traces, sent, strict=True):
+        assert trace["switch"] == STF.stem
+        arrived = trace["steps"][0]["arrived"]
+        assert (arrived.get("port", 0), arrived["frame"]) == (int(port), frame.replace(" ", "").lower())
+
+
+@pytest.mark.parametrize(
+    ("path", "why"), [("absent/traces", "No such file or directory"), ("/dev/full", "No space left on device")]
+)
+def test_traces_that_can_not_be_written(run, tmp_path, path, why):
+    path = tmp_path / path
+    assert run(ARTIFACT, STF, "--trace", path) == (2, "", f"phb-switch stf: --trace {path}: {why}\n")
+
+
 @P4C
 def test_a_source_is_compiled(run):
     assert run(SOURCE, STF) == (0, "1 of 1 passed\n", "")
