@@ -41,7 +41,7 @@ impl Traces {
         let traced = self.watch.take(Duration::from_millis(timeout_ms));
         let lines = traced.iter().map(|traced| {
             let mut line = Vec::new();
-            self.watch.message(traced).append_json(&mut line);
+            self.watch.append_json(traced, 0, &mut line);
             line.pop();
             String::from_utf8_lossy(&line).into_owned()
         });

@@ -131,7 +131,7 @@ async fn tell(
         match waiting.pop_front() {
             None => arrived.notified().await,
             Some(traced) => {
-                next = Some(Response::Trace(watch.message(&traced)));
+                next = Some(Response::Trace(watch.message(&traced, 0)));
                 left = left.map(|left| left - 1);
             }
         }

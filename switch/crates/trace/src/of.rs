@@ -36,13 +36,13 @@ impl Trace {
 }
 
 /// Bytes of the frames that are shown.
-struct Kept {
-    arrived: usize,
-    departed: usize,
+pub(crate) struct Kept {
+    pub(crate) arrived: usize,
+    pub(crate) departed: usize,
 }
 
 impl Kept {
-    fn of(record: &Record, frame_bytes: u32) -> Self {
+    pub(crate) fn of(record: &Record, frame_bytes: u32) -> Self {
         let (arrived, departed) = match frame_bytes {
             0 => (record.parsed().unwrap_or(0), record.emitted().unwrap_or(0)),
             bytes => (bytes, bytes),
@@ -56,18 +56,10 @@ impl Kept {
 
 /// Big-endian, as few bytes as the width takes; at least one.
 fn bytes(value: Value<'_>) -> Vec<u8> {
-    let words = value.words.iter().rev();
-    let all = words.flat_map(|word| word.to_be_bytes());
-    let length = value.words.len() * 8;
-    let wanted = match value.bits {
-        0 => length - all.clone().take_while(|byte| *byte == 0).count(),
-        bits => bits.div_ceil(8) as usize,
-    };
-    let wanted = wanted.max(1);
-    let missing = std::iter::repeat_n(0, wanted.saturating_sub(length));
-    missing
-        .chain(all.skip(length.saturating_sub(wanted)))
-        .collect()
+    match value.bits {
+        0 => vec![0],
+        _ => value.bytes().collect(),
+    }
 }
 
 fn field(named: &Named<'_>) -> Field {
@@ -129,22 +121,25 @@ fn counter(name: &str, index: u64, counts: Option<[(u64, u64); 2]>) -> message::
 }
 
 fn meter(meter: &noted::MeterStep<'_>) -> message::Meter {
-    let colour = match meter.colour {
-        0 => "green",
-        1 => "yellow",
-        _ => "red",
-    };
     let [committed_before, committed_after] = meter.committed.unwrap_or_default();
     let [second_before, second_after] = meter.second.unwrap_or_default();
     message::Meter {
         name: meter.name.to_owned(),
         index: meter.index,
-        colour: colour.to_owned(),
+        colour: colour(meter.colour).to_owned(),
         without_rates: meter.committed.is_none(),
         committed_before,
         committed_after,
         second_before,
         second_after,
+    }
+}
+
+pub(crate) fn colour(colour: u64) -> &'static str {
+    match colour {
+        0 => "green",
+        1 => "yellow",
+        _ => "red",
     }
 }
 
@@ -253,7 +248,7 @@ fn happening(happening: &Happening, kept: &Kept) -> What {
     }
 }
 
-fn step_of(step: &noted::Step<'_>, kept: &Kept) -> Step {
+pub(crate) fn step_of(step: &noted::Step<'_>, kept: &Kept) -> Step {
     Step {
         time_ns: step.time,
         part: step.part.name().to_owned(),

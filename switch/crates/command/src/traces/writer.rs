@@ -103,14 +103,14 @@ impl Writer {
     /// Writes traces; false if nothing is to be written any more.
     fn write(&mut self, taken: VecDeque<Traced>, piece: &mut Piece) -> bool {
         for traced in taken {
-            let mut trace = self.watch.message(&traced);
-            trace.traces_left_out += std::mem::take(&mut self.missing);
+            let missing = std::mem::take(&mut self.missing);
             piece.traces += 1;
-            piece.missing += trace.traces_left_out;
+            piece.missing += traced.left_out + missing;
             piece.left_out += traced.left_out;
+            let bytes = &mut piece.bytes;
             match self.format {
-                Format::Json => trace.append_json(&mut piece.bytes),
-                Format::Protobuf => trace.append_protobuf(&mut piece.bytes),
+                Format::Json => self.watch.append_json(&traced, missing, bytes),
+                Format::Protobuf => self.watch.message(&traced, missing).append_protobuf(bytes),
             }
             self.count = self.count.map(|count| count - 1);
             let is_complete = self.count == Some(0);

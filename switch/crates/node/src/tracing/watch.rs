@@ -159,19 +159,36 @@ impl Watch {
         std::mem::take(&mut queue.traced)
     }
 
-    /// The message of a trace that was taken here.
-    #[must_use]
-    pub fn message(&self, traced: &Traced) -> Trace {
+    /// Gives `show` what a trace that was taken here is made of. The reader itself has lost `missing` before it.
+    fn with<T>(
+        &self,
+        traced: &Traced,
+        missing: u64,
+        show: impl FnOnce(&Dictionary, &Record, &About<'_>) -> T,
+    ) -> T {
         let record = traced.finished.record();
         let about = About {
             switch: &self.switch,
             frame_bytes: self.frame_bytes,
-            left_out: traced.left_out,
+            left_out: traced.left_out.saturating_add(missing),
         };
         match &record.carried.dictionary {
-            Some(dictionary) => Trace::of(dictionary, record, &about),
-            None => Trace::of(&Dictionary::default(), record, &about),
+            Some(dictionary) => show(dictionary, record, &about),
+            None => show(&Dictionary::default(), record, &about),
         }
+    }
+
+    /// The message of a trace that was taken here, before which the reader itself has lost `missing` others.
+    #[must_use]
+    pub fn message(&self, traced: &Traced, missing: u64) -> Trace {
+        self.with(traced, missing, Trace::of)
+    }
+
+    /// Appends the same as a line of JSON, with its end.
+    pub fn append_json(&self, traced: &Traced, missing: u64, to: &mut Vec<u8>) {
+        self.with(traced, missing, |dictionary, record, about| {
+            phb_trace::append_json(dictionary, record, about, to);
+        });
     }
 
     /// Traces that this reader did not get, for too many waited or were under way.

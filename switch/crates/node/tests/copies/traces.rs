@@ -578,7 +578,7 @@ fn a_full_queue_of_traces_leaves_out_and_says_so() {
             .collect::<Vec<_>>(),
         [5]
     );
-    assert_eq!(watch.message(&next[0]).traces_left_out, 5);
+    assert_eq!(watch.message(&next[0], 0).traces_left_out, 5);
     assert_eq!(other.take(Duration::ZERO).len(), TRACES / 1000);
     assert_eq!(switch.statistics().transmitted, TRACES as u64 + 6);
 }

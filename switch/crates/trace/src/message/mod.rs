@@ -1,4 +1,4 @@
-//! The messages of `trace.proto`, and the lines of JSON that have the same names.
+//! The messages of `trace.proto`. Tests write them as JSON, too, which is what lines of JSON have to be.
 //!
 //! They are written by hand, so that no compiler of protocols is needed; a test compares them with the file.
 
@@ -17,10 +17,11 @@ macro_rules! messages {
     )*) => {
         $(
             $(#[doc = $doc])*
-            #[derive(Clone, PartialEq, ::prost::Message, ::serde::Serialize)]
+            #[derive(Clone, PartialEq, ::prost::Message)]
+            #[cfg_attr(test, derive(::serde::Serialize))]
             pub struct $name { $(
                 #[prost($($prost)*)]
-                #[serde(skip_serializing_if = "super::Absent::is_absent" $(, $($serde)*)?)]
+                #[cfg_attr(test, serde(skip_serializing_if = "super::Absent::is_absent" $(, $($serde)*)?))]
                 pub $field: $kind,
             )* }
         )*
@@ -38,8 +39,8 @@ macro_rules! oneof {
         $name:ident { $( #[prost($($prost:tt)*)] $variant:ident($kind:ty), )* }
     ) => {
         $(#[doc = $doc])*
-        #[derive(Clone, PartialEq, ::prost::Oneof, ::serde::Serialize)]
-        #[serde(rename_all = "snake_case")]
+        #[derive(Clone, PartialEq, ::prost::Oneof)]
+        #[cfg_attr(test, derive(::serde::Serialize), serde(rename_all = "snake_case"))]
         #[allow(clippy::large_enum_variant)] // boxes would only slow down what makes steps by the million
         pub enum $name { $(
             #[prost($($prost)*)]
@@ -53,6 +54,9 @@ macro_rules! oneof {
     };
 }
 
+#[cfg(test)]
+mod absent;
+#[cfg(test)]
 mod hex;
 mod program;
 mod switch;
@@ -67,50 +71,12 @@ pub use switch::{Ahead, Arrived, Copied, Departed, Dequeued, Dropped, Enqueued, 
 pub use trace::{Source, Step, Trace, What};
 pub use watch::{Response, Started, WatchRequest, WatchResponse};
 
+#[cfg(test)]
+use absent::Absent;
+
 /// A message's name, and each of its fields: how prost writes it, and its name.
 #[cfg(test)]
 type Described = (&'static str, &'static [(&'static str, &'static str)]);
-
-/// What JSON leaves out.
-trait Absent {
-    fn is_absent(&self) -> bool;
-}
-
-impl<T> Absent for Option<T> {
-    fn is_absent(&self) -> bool {
-        self.is_none()
-    }
-}
-
-impl<T> Absent for Vec<T> {
-    fn is_absent(&self) -> bool {
-        self.is_empty()
-    }
-}
-
-impl Absent for String {
-    fn is_absent(&self) -> bool {
-        self.is_empty()
-    }
-}
-
-impl Absent for bool {
-    fn is_absent(&self) -> bool {
-        !self
-    }
-}
-
-impl Absent for u32 {
-    fn is_absent(&self) -> bool {
-        *self == 0
-    }
-}
-
-impl Absent for u64 {
-    fn is_absent(&self) -> bool {
-        *self == 0
-    }
-}
 
 #[cfg(test)]
 mod tests;

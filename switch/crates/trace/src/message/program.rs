@@ -1,5 +1,6 @@
 //! Steps inside of the program.
 
+#[cfg(test)]
 use super::hex::{hex, hex_all};
 
 messages! {

@@ -1,5 +1,6 @@
 //! Steps outside of the program: ports, queues and lines.
 
+#[cfg(test)]
 use super::hex::hex_bare;
 
 messages! {
