@@ -263,9 +263,19 @@ impl Pipeline {
 
     /// Applies the egress control to a packet that leaves its queue.
     pub fn egress(&mut self, now: Time, packet: &mut Packet, queue: &QueueMetadata) -> Departing {
-        if packet.record.is_some() && self.tracer.is_some() {
+        if packet.record.is_some() {
             return self.egress_traced(now, packet, queue);
         }
+        self.egress_unseen(now, packet, queue)
+    }
+
+    #[inline(always)]
+    fn egress_unseen(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        queue: &QueueMetadata,
+    ) -> Departing {
         let (mut machine, tables, native) = self.parts(now);
         match native {
             Some(native) => native.egress(&mut machine, tables, packet, queue),
@@ -281,14 +291,19 @@ impl Pipeline {
     }
 
     #[cold]
+    #[inline(never)]
     fn egress_traced(
         &mut self,
         now: Time,
         packet: &mut Packet,
         queue: &QueueMetadata,
     ) -> Departing {
-        let mut record = packet.record.take().unwrap_or_default();
-        let departing = if let Some(mut path) = self.psa_traced(now, &mut record) {
+        let Some(mut record) = packet.record.take() else {
+            return self.egress_unseen(now, packet, queue);
+        };
+        let departing = if self.tracer.is_none() {
+            self.egress_unseen(now, packet, queue)
+        } else if let Some(mut path) = self.psa_traced(now, &mut record) {
             path.egress(packet, queue)
         } else {
             if let Some((mut machine, tables)) = self.traced_parts(now, &mut record) {
@@ -346,14 +361,28 @@ impl Pipeline {
 
     /// Updates checksums and writes the packet into `out`, whose content is replaced.
     pub fn deparse(&mut self, packet: &mut Packet, out: &mut Vec<u8>) {
-        if packet.record.is_some() && self.tracer.is_some() && !self.is_psa() {
-            let mut record = packet.record.take().unwrap_or_default();
-            if let Some((mut machine, _)) = self.traced_parts(0, &mut record) {
-                machine.deparse(packet, out);
-            }
-            packet.record = Some(record);
-            return;
+        if packet.record.is_some() {
+            return self.deparse_traced(packet, out);
         }
+        self.deparse_unseen(packet, out);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn deparse_traced(&mut self, packet: &mut Packet, out: &mut Vec<u8>) {
+        let Some(mut record) = packet.record.take() else {
+            return;
+        };
+        // A program for PSA was deparsed in egress.
+        match self.traced_parts(0, &mut record) {
+            Some((mut machine, _)) if machine.program.psa.is_none() => machine.deparse(packet, out),
+            _ => self.deparse_unseen(packet, out),
+        }
+        packet.record = Some(record);
+    }
+
+    #[inline(always)]
+    fn deparse_unseen(&mut self, packet: &mut Packet, out: &mut Vec<u8>) {
         let (mut machine, _, native) = self.parts(0);
         match native {
             Some(native) => native.deparse(&mut machine, packet, out),

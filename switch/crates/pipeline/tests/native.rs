@@ -17,6 +17,7 @@ mod psa;
 mod robust;
 mod sets;
 mod state;
+mod tracing;
 
 use phb_pipeline::Executor;
 

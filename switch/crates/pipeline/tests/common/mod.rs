@@ -113,6 +113,10 @@ pub fn ternary(value: u128, mask: u128) -> Match {
     }
 }
 
+pub fn optional(value: u128) -> Match {
+    Match::Optional(Some(number(value)))
+}
+
 pub fn range(low: u128, high: u128) -> Match {
     Match::Range {
         low: number(low),

@@ -27,11 +27,15 @@ struct Committed {
     frames: Vec<(u16, Vec<u8>)>,
 }
 
-/// Programs for PSA are interpreted only.
 fn committed() -> Vec<Committed> {
     let mut paths = repository::artifacts();
-    paths.retain(|path| !path.parent().unwrap().ends_with("psa/build"));
+    paths.retain(|path| !is_for_psa(path));
     read(paths)
+}
+
+/// Programs for PSA are interpreted only.
+fn is_for_psa(artifact: &Path) -> bool {
+    artifact.parent().unwrap().ends_with("psa/build")
 }
 
 /// Artifacts; those without frames of their own get all that there are.
@@ -149,7 +153,7 @@ fn made_up(bytes: &[u8], packets: usize, done: &mut Done) {
         Loaded::Pair(mut pair) => {
             exercise(&mut pair, &[], packets, &mut Choices::new(others), done)
         }
-        Loaded::Interpreted(_) => done.interpreted += 1,
+        Loaded::Interpreted(..) => done.interpreted += 1,
         Loaded::Refused(error) => {
             // Some expressions need more bits than the loader gives.
             println!("refused: {error}");
@@ -179,7 +183,7 @@ fn of_the_repository(
 fn load(program: &Committed) -> Box<Pair> {
     match Pair::load(&program.text) {
         Loaded::Pair(pair) => pair,
-        Loaded::Interpreted(reason) => panic!("{} is interpreted: {reason}", program.name),
+        Loaded::Interpreted(reason, _) => panic!("{} is interpreted: {reason}", program.name),
         Loaded::Refused(error) => panic!("{}: {error}", program.name),
     }
 }
@@ -209,6 +213,25 @@ fn programs_of_the_repository() {
     }
 }
 
+/// What isn't traced is interpreted.
+#[test]
+fn programs_for_psa() {
+    let mut paths = repository::artifacts();
+    paths.retain(|path| is_for_psa(path));
+    assert!(!paths.is_empty());
+    for program in read(paths) {
+        let Loaded::Interpreted(_, mut pair) = Pair::load(&program.text) else {
+            panic!("{} is not loaded", program.name);
+        };
+        let mut done = Done::default();
+        for seed in 0..4 {
+            let bytes = random_bytes(seed, 12_000);
+            of_the_repository(&mut pair, &program, &bytes, 60, &mut done);
+        }
+        assert!(done.sent > 0, "{}: {done:?}", program.name);
+    }
+}
+
 /// Artifacts from anywhere: `TWINS_FOLDER=PATH cargo test --release -p phb-pipeline --test twins -- --ignored --nocapture folder`.
 #[test]
 #[ignore = "takes the artifacts of a folder that is named"]
@@ -224,7 +247,7 @@ fn programs_of_a_folder() {
         done.programs += 1;
         let mut pair = match Pair::load(&program.text) {
             Loaded::Pair(pair) => pair,
-            Loaded::Interpreted(reason) => {
+            Loaded::Interpreted(reason, _) => {
                 println!("{} is interpreted: {reason}", program.name);
                 done.interpreted += 1;
                 continue;

@@ -42,8 +42,8 @@ enum Event {
 pub enum Loaded {
     /// One runs natively, the other in the interpreter.
     Pair(Box<Pair>),
-    /// Both are interpreted, for this reason.
-    Interpreted(String),
+    /// All are interpreted, for this reason.
+    Interpreted(String, Box<Pair>),
     /// The loader refuses it.
     Refused(LoadError),
 }
@@ -77,24 +77,25 @@ impl Pair {
                 }
             };
         assert_eq!(reference.execution().executor, Executor::Interpreter);
-        if let Some(reason) = native.execution().reason {
-            return Loaded::Interpreted(reason);
-        }
-        assert_eq!(native.execution().executor, Executor::Native);
+        let reason = native.execution().reason;
         let mut traced = load(Executor::Native).expect("it was loaded before");
         let tracer = Tracer::load(text).expect("it was loaded before");
         traced.set_tracer(Some(Box::new(tracer)));
         for pipeline in [&mut native, &mut reference, &mut traced] {
             pipeline.set_logging(true);
         }
-        Loaded::Pair(Box::new(Self {
+        let pair = Box::new(Self {
             native,
             reference,
             traced,
             now: 1_000_000_000,
             sent: 0,
             writes_taken: 0,
-        }))
+        });
+        match reason {
+            Some(reason) => Loaded::Interpreted(reason, pair),
+            None => Loaded::Pair(pair),
+        }
     }
 
     fn all(&mut self) -> [&mut Pipeline; 3] {
