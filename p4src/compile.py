@@ -15,7 +15,7 @@ def compile_program(destination: Path) -> str:
         CompileError: p4c is not on the PATH, or refuses the program.
     """
     artifact, p4info = destination / artifact_path().name, destination / p4info_path().name
-    return p4c.compile_program(SOURCE_DIRECTORY / "phb.p4", artifact, p4info)
+    return p4c.compile_program(SOURCE_DIRECTORY / "phb.p4", artifact, p4info, positions=True)
 
 
 def digests() -> dict[str, str]:

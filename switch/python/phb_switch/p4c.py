@@ -23,6 +23,9 @@ PNA_COMPILER = "p4c-bm2-pna"
 # Else the p4info has no externs.
 _ARCHITECTURES = {PSA_COMPILER: "psa", PNA_COMPILER: "pna"}
 
+# The parts of an artifact whose positions in the sources are worth their bytes.
+_WITH_STATEMENTS = ("parsers", "actions", "pipelines", "deparsers")
+
 _INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 
 # Older compilers write no other suffix than .txt.
@@ -71,10 +74,18 @@ def include_directory() -> Path | None:
     return next((path for path in candidates if (path / "v1model.p4").exists()), None)
 
 
-def compile_program(source: Path, artifact: Path, p4info: Path | None = None, arguments: Sequence[str] = ()) -> str:
+def compile_program(
+    source: Path,
+    artifact: Path,
+    p4info: Path | None = None,
+    arguments: Sequence[str] = (),
+    *,
+    positions: bool = False,
+) -> str:
     """Compile a P4 program to bmv2 JSON (:func:`compact`) and P4Info (protobuf text); returns p4c's version.
 
     Includes are found beside `source` and where p4c keeps its own. `arguments` are p4c's; `--std` replaces P4_16.
+    With `positions` the artifact says where in the sources its statements are, so that traces can.
 
     Raises:
         CompileError: p4c is not on the PATH, or refuses the program.
@@ -97,16 +108,22 @@ def compile_program(source: Path, artifact: Path, p4info: Path | None = None, ar
         done = subprocess.run(command, cwd=source.parent, capture_output=True, text=True, check=False)
         if done.returncode != 0 or not Path(scratch, "artifact.json").exists():
             raise CompileError(f"{compiler} refused {source}:\n{done.stderr.strip() or 'it wrote no JSON'}")
-        artifact.write_text(compact(Path(scratch, "artifact.json").read_text()))
+        artifact.write_text(compact(Path(scratch, "artifact.json").read_text(), positions=positions))
         if p4info is not None:
             shutil.move(f"{scratch}/{_P4INFO_BY_COMPILER}", p4info)
     # The others have no version of their own: they say 0.0.1 in every p4c.
     return compiler_version() or compiler_version(compiler) or "unknown"
 
 
-def compact(artifact: str) -> str:
-    """Removes blanks and source positions from an artifact, two thirds of its bytes."""
-    return json.dumps(_without_positions(json.loads(artifact)), separators=(",", ":")) + "\n"
+def compact(artifact: str, *, positions: bool = False) -> str:
+    """Removes blanks and source positions from an artifact, two thirds of its bytes.
+
+    With `positions` those of statements, tables and conditions stay.
+    """
+    parts = json.loads(artifact)
+    kept = _WITH_STATEMENTS if positions else ()
+    thin = {name: value if name in kept else _without_positions(value) for name, value in parts.items()}
+    return json.dumps(thin, separators=(",", ":")) + "\n"
 
 
 def _without_positions(part: Any) -> Any:

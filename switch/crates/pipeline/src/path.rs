@@ -266,16 +266,6 @@ impl Pipeline {
         if packet.record.is_some() {
             return self.egress_traced(now, packet, queue);
         }
-        self.egress_unseen(now, packet, queue)
-    }
-
-    #[inline(always)]
-    fn egress_unseen(
-        &mut self,
-        now: Time,
-        packet: &mut Packet,
-        queue: &QueueMetadata,
-    ) -> Departing {
         let (mut machine, tables, native) = self.parts(now);
         match native {
             Some(native) => native.egress(&mut machine, tables, packet, queue),
@@ -298,11 +288,10 @@ impl Pipeline {
         packet: &mut Packet,
         queue: &QueueMetadata,
     ) -> Departing {
-        let Some(mut record) = packet.record.take() else {
-            return self.egress_unseen(now, packet, queue);
-        };
+        // Without its record it is a packet as any other.
+        let mut record = packet.record.take().unwrap_or_default();
         let departing = if self.tracer.is_none() {
-            self.egress_unseen(now, packet, queue)
+            self.egress(now, packet, queue)
         } else if let Some(mut path) = self.psa_traced(now, &mut record) {
             path.egress(packet, queue)
         } else {
@@ -364,25 +353,6 @@ impl Pipeline {
         if packet.record.is_some() {
             return self.deparse_traced(packet, out);
         }
-        self.deparse_unseen(packet, out);
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn deparse_traced(&mut self, packet: &mut Packet, out: &mut Vec<u8>) {
-        let Some(mut record) = packet.record.take() else {
-            return;
-        };
-        // A program for PSA was deparsed in egress.
-        match self.traced_parts(0, &mut record) {
-            Some((mut machine, _)) if machine.program.psa.is_none() => machine.deparse(packet, out),
-            _ => self.deparse_unseen(packet, out),
-        }
-        packet.record = Some(record);
-    }
-
-    #[inline(always)]
-    fn deparse_unseen(&mut self, packet: &mut Packet, out: &mut Vec<u8>) {
         let (mut machine, _, native) = self.parts(0);
         match native {
             Some(native) => native.deparse(&mut machine, packet, out),
@@ -393,6 +363,18 @@ impl Pipeline {
             }
             None => machine.deparse(packet, out),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn deparse_traced(&mut self, packet: &mut Packet, out: &mut Vec<u8>) {
+        let mut record = packet.record.take().unwrap_or_default();
+        // A program for PSA was deparsed in egress.
+        match self.traced_parts(0, &mut record) {
+            Some((mut machine, _)) if machine.program.psa.is_none() => machine.deparse(packet, out),
+            _ => self.deparse(packet, out),
+        }
+        packet.record = Some(record);
     }
 
     /// What an executor works with, and native code, if there is any.
