@@ -677,6 +677,20 @@ class Network:
         """
     def tap(self, node: str, port: int, pcap_path: str | PathLike[str]) -> None:
         """Captures a port's both directions in a pcap file with nanosecond timestamps; OSError if it can't be made."""
+    def follow(self, filter: str, packets: int) -> None:
+        """Follows the first `packets` that hosts, stations and replays send from here on and the filter wants.
+
+        In place of those before. The filter's language is that of `phb-switch --trace-filter`, and its ingress port
+        that of the sender; one that is not understood raises ValueError. What happens is the same, followed or not.
+        """
+    def followed(self, since: int = 0) -> dict[str, Any]:
+        """Gives where followed packets were seen, without the first `since` sightings; empty where none are followed.
+
+        `sightings` are, in order of time, (time in ns, node, port, `left` or `lost` or `arrived`, number of the
+        content, bytes of the frame, its first 128 bytes). Packets of one content, such as a segment that is sent
+        again, have one number. `packets` are those that have begun, `under_way` of these have neither arrived nor
+        been lost on a wire, and `left_out` were wanted, too, but beyond the number.
+        """
     def run(self, until_ns: int, progress: Callable[[int], object] | None = None) -> None:
         """Lets time pass up to `until_ns`; other Python threads run meanwhile.
 

@@ -116,6 +116,29 @@ def test_datagrams_tell_what_was_lost_and_how_long_each_took() -> None:
     assert server["frames_received"] == server["datagrams_received"] == 100
 
 
+def test_packets_are_followed_from_host_to_host() -> None:
+    plain, network = joined(), joined()
+    timing = {"payload_bytes": 100, "interval_ns": 10_000_000, "start_ns": 7, "stop_ns": SECOND}
+    network.follow("udp and dst port 700", 3)
+    for one in (plain, network):
+        one.add_flow("datagrams", name="load", **ENDS, **timing)
+        one.run(2 * SECOND)
+    assert network.statistics() == plain.statistics()
+    assert plain.followed() == {}
+    told = network.followed()
+    assert (told["packets"], told["under_way"], told["left_out"]) == (3, 0, 97)
+    seen = told["sightings"]
+    assert [each[:6] for each in seen[:2]] == [
+        (7, "branch", 0, "left", 0, 142),
+        (5_000_007, "os390", 0, "arrived", 0, 142),
+    ]
+    assert len(seen) == 6
+    assert len(seen[0][6]) == 128
+    assert network.followed(4)["sightings"] == seen[4:]
+    with pytest.raises(ValueError, match="filter 'udp udp', character 5: found"):
+        network.follow("udp udp", 1)
+
+
 def test_streams_and_messages_are_delivered_in_the_order_of_adding() -> None:
     network = joined()
     network.add_flow("stream", name="file", **ENDS, start_ns=0, total_bytes=1_000_000)

@@ -8,6 +8,7 @@
 //!
 //! - [`node`]: [`Time`], [`Frame`], [`Node`], and [`Output`], which collects sent frames;
 //! - [`world`]: event loop, wires and their counters;
+//! - [`following`]: packets from where they are sent to where they end, over all wires;
 //! - `agenda`: future events in their order;
 //! - [`losses`]: lost frames of a wire;
 //! - [`error`]: errors of both;
@@ -19,6 +20,7 @@
 
 mod agenda;
 pub mod error;
+pub mod following;
 pub mod losses;
 pub mod node;
 pub mod pcap;
@@ -26,5 +28,6 @@ pub mod random;
 pub mod world;
 
 pub use error::WorldError;
+pub use following::{Following, Sighting, Way};
 pub use node::{Frame, Node, Output, Port, Time, Transmission};
 pub use world::{Ended, NodeId, PortCounters, WireConfig, World};

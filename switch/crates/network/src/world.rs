@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use crate::agenda::Agenda;
 use crate::error::WorldError;
+use crate::following::{Following, Way};
 use crate::losses::Losses;
 use crate::node::{Frame, Node, Output, Port, Time};
 use crate::pcap::PcapWriter;
@@ -129,6 +130,7 @@ pub struct World<N: Node = Box<dyn Node>> {
     /// Frames sent ahead of time that are still in their node.
     frames_to_depart: u64,
     capture_error: Option<WorldError>,
+    following: Option<Box<Following>>,
 }
 
 impl<N: Node> Default for World<N> {
@@ -152,6 +154,7 @@ impl<N: Node> World<N> {
             frames_in_flight: 0,
             frames_to_depart: 0,
             capture_error: None,
+            following: None,
         }
     }
 
@@ -226,6 +229,23 @@ impl<N: Node> World<N> {
         });
         self.states[node.0].port(port).tap = Some(self.taps.len() - 1);
         Ok(())
+    }
+
+    /// Follows packets from now on, in place of those before. What is followed doesn't change what happens.
+    pub fn follow(&mut self, following: Following) {
+        self.following = Some(Box::new(following));
+    }
+
+    /// What is followed.
+    #[must_use]
+    pub fn following(&self) -> Option<&Following> {
+        self.following.as_deref()
+    }
+
+    /// The node's name.
+    #[must_use]
+    pub fn name(&self, id: NodeId) -> &str {
+        &self.states[id.0].name
     }
 
     /// The node of this name.
@@ -370,6 +390,7 @@ impl<N: Node> World<N> {
                 state.counters.received_bytes += frame.len() as u64;
                 let tap = state.tap;
                 self.capture(tap, &frame);
+                self.pass(node, port, Way::Arrived, &frame);
                 out.begin(at);
                 self.nodes[node.0].receive(at, port, frame, out);
             }
@@ -400,6 +421,8 @@ impl<N: Node> World<N> {
         state.counters.lost_frames += u64::from(is_lost);
         let tap = state.tap;
         self.capture(tap, &frame);
+        let way = if is_lost { Way::Lost } else { Way::Left };
+        self.pass(node, port, way, &frame);
         if is_lost {
             self.frames_in_flight -= 1;
             return;
@@ -450,6 +473,12 @@ impl<N: Node> World<N> {
                 path: tap.path.clone(),
                 error,
             });
+        }
+    }
+
+    fn pass(&mut self, node: NodeId, port: Port, way: Way, frame: &Frame) {
+        if let Some(following) = &mut self.following {
+            following.pass(self.now, node, port, way, &frame.bytes);
         }
     }
 

@@ -17,6 +17,7 @@ use self::traffic::NamedFlow;
 use crate::Switch;
 
 mod arguments;
+mod following;
 mod member;
 mod statistics;
 mod traffic;
@@ -246,6 +247,17 @@ impl Network {
         self.world
             .tap(id, read("port", port)?, &pcap_path)
             .map_err(failed)
+    }
+
+    /// Follows packets that end stations send, from here on, in place of those before.
+    fn follow(&mut self, filter: &str, packets: &Bound<'_, PyAny>) -> PyResult<()> {
+        following::start(filter, read("packets", packets)?, &mut self.world)
+    }
+
+    /// Where followed packets were seen, without the first sightings.
+    #[pyo3(signature = (since=0))]
+    fn followed<'py>(&self, py: Python<'py>, since: usize) -> PyResult<Bound<'py, PyDict>> {
+        following::after(py, &self.world, since)
     }
 
     /// Lets time pass up to `until_ns`, and calls `progress` with the time now and then.
