@@ -107,8 +107,12 @@ function originOf(packet, field, count) {
 // The comparison as elements. `go` is called with two indices of steps, either may be undefined.
 function comparison(one, other, flow, go) {
   const found = compare(one, other, flow)
-  const names = [`packet ${one.number}`, `packet ${other.number}`]
-  const titleOf = ([left, right]) => wordsOf((left || right).step)[0]
+  const apart = one.where !== other.where
+  const names = [one, other].map(packet => `packet ${packet.number}${apart ? ` at ${packet.where || 'a switch'}` : ''}`)
+  const titleOf = ([left, right]) => {
+    const [at, packet] = left ? [left, one] : [right, other]
+    return wordsOf(at.step, flow.node(flow.follow(packet)[at.index]))[0]
+  }
   const cell = (of, pair) => pair[of] ? asideOf(pair[of].step) || 'passes' : 'not on its way'
   const link = pair => make('button', { type: 'button', class: 'link', onclick: () => go(pair[0] && pair[0].index, pair[1] && pair[1].index) }, titleOf(pair))
   const parts = []
@@ -137,7 +141,8 @@ function because(pair, one, other, flow, names) {
   const rows = readDifferently(one, other, pair, node).map(([name, mine, its, field = name]) => [name, mine === undefined ? '–' : shown(field, mine), its === undefined ? '–' : shown(field, its), originOf(one, field, pair[0].index), originOf(other, field, pair[1].index)])
   if (rows.length) return [grid('For they differ in', ['field', ...names, `${names[0]} has it`, `${names[1]} has it`], rows)]
   const kind = pair[0].step.kind
-  if (kind === 'table') return [make('p', {}, 'Their keys are the same: the entries changed between them.')]
+  if (kind === 'table' && one.where !== other.where) return [make('p', {}, 'They are at different switches, whose entries differ.')]
+  if (kind === 'table') return [make('p', {}, `${list(pair[0].step.what.key).length ? 'Their keys are the same' : 'It has no key'}: its entries changed between them.`)]
   if (kind === 'meter') return [make('p', {}, `Tokens before: ${number(pair[0].step.what.committed_before)} and ${number(pair[1].step.what.committed_before)}.`)]
   return []
 }

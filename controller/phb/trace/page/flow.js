@@ -12,7 +12,7 @@ class Flow {
     const given = list(sections)
     this.known = given.length > 0
     this.sections = [section('port', 'arrival', [node('arrived', 'arrived', 'arrives')])]
-    if (this.known) this.sections.push(...given.map(one => section(one.part, one.name, list(one.nodes).map(each => ({ ...each, next: list(each.next) })))))
+    if (this.known) this.sections.push(...given.map(one => section(one.part, one.name, list(one.nodes).map(each => ({ ...each, next: list(each.next) })), one.first)))
     else for (const part of PARTS.slice(1)) this.sections.push(section(part, part, part === 'queue' ? [node('queue', 'queue', 'queue')] : []))
     const ends = ['sending', 'departed', 'dropped'].map(kind => node(kind, kind, { sending: 'line', departed: 'leaves', dropped: 'dropped' }[kind]))
     this.sections.push(section('port', 'departure', ends))
@@ -28,6 +28,8 @@ class Flow {
     if (packet.path) return packet.path
     let [last, at] = [undefined, 0]
     packet.path = packet.steps.map(step => {
+      const called = step.kind === 'call' && this.called(step, at, last)
+      if (called) [last, at] = [called.node.id, called.section]
       if (PLACES.has(step.kind)) {
         const found = this.find(step, at) || this.add(step, at, last)
         if (!this.known && last !== undefined && last !== found.node.id) this.lead(last, found.node.id);
@@ -47,6 +49,21 @@ class Flow {
       if (found && found.section === index && found.node.kind === kind) return found
     }
     return this.ids.get(name) && this.ids.get(name).node.kind === kind ? this.ids.get(name) : undefined
+  }
+
+  // The table that a compiler made of a statement: the nearest on the ways from here that calls this action.
+  called(step, at, last) {
+    const here = this.sections[at].part === step.part ? last : undefined
+    const begin = this.sections.find((one, index) => index >= at && one.part === step.part && one.first)
+    const [action, seen] = [visible(step.what.action), new Set()]
+    const waiting = here ? this.node(here).next.map(({ to }) => to) : begin ? [begin.first] : []
+    for (const id of waiting) {
+      if (!id || seen.has(id) || !this.ids.has(id)) continue
+      seen.add(id)
+      if (this.node(id).calls === action) return this.ids.get(id)
+      waiting.push(...this.node(id).next.map(({ to }) => to))
+    }
+    return undefined
   }
 
   add(step, at, last) {
@@ -84,7 +101,7 @@ function placeOf({ kind, what }) {
   return [kind, ['state', 'condition', 'table'].includes(kind) ? visible(what.name) : kind]
 }
 
-const section = (part, name, nodes) => ({ part: visible(part), name: visible(name), nodes })
+const section = (part, name, nodes, first) => ({ part: visible(part), name: visible(name), nodes, first })
 const node = (id, kind, name) => ({ id, kind, name, next: [] })
 
 const SIGNS = { state: '○', condition: '◇', table: '▤', checksum: '∑', emit: '↦', queue: '≡', arrived: '→', departed: '→', sending: '⇥', dropped: '×' }
@@ -122,7 +139,7 @@ class FlowView {
       const content = [
         make('span', { class: 'sign', 'aria-hidden': 'true' }, SIGNS[each.kind] || '·'),
         make('span', { class: 'name' }, visible(each.kind === 'condition' && words ? words : each.name)),
-        make('span', { class: 'kind' }, each.kind === 'condition' && words ? visible(each.name) : words),
+        make('span', { class: 'kind', title: words }, each.kind === 'condition' && words ? visible(each.name) : words.length > 60 ? words.slice(0, 60) + '…' : words),
         each.strange ? make('span', { class: 'kind' }, 'not in the artifact') : '',
       ]
       const names = met.length > 1 ? (on[0] && on[1] ? 'both' : on[0] ? 'first' : on[1] ? 'second' : '') : on[0] ? 'met' : ''

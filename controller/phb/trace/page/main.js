@@ -9,6 +9,7 @@ class Page {
     this.flow = new Flow(sections, this.packets)
     this.view = new FlowView(this.flow, at('flow'), id => this.toNode(id))
     this.everything = false
+    this.several = new Set(this.packets.map(packet => packet.where)).size > 1
     this.given = undefined
     at('every-node').checked = this.view.every
     at('left-out').textContent = leftOut ? `${counted(number(leftOut), 'trace')} more had no room on this page.` : ''
@@ -124,7 +125,7 @@ class Page {
     const step = this.packet.steps[here.from]
     const node = this.flow.node(this.path[here.from])
     at('step').replaceChildren(...detailsOf(this.packet, here, node).filter(Boolean))
-    this.say(`Packet ${this.packet.number}, step ${stride + 1} of ${this.strides.length}: ${wordsOf(step).join(', ')}`)
+    this.say(`Packet ${this.packet.number}${this.several ? ` at ${this.packet.where}` : ''}, step ${stride + 1} of ${this.strides.length}: ${wordsOf(step, node).join(', ')}`)
     at('back').disabled = at('first').disabled = stride === 0
     at('forward').disabled = at('last').disabled = stride === this.strides.length - 1
     this.fields()

@@ -23,7 +23,7 @@ def program_map(artifact: Mapping[str, Any]) -> list[Section]:
     A section has ``part`` (of the trace), ``name``, ``first`` (a node's id, or None) and ``nodes`` in their order.
     A node has ``id``, ``kind`` (state, checksum, condition, table, emit), ``name``, ``next`` (each with ``to``, None at
     the end, and ``label``), where it is known ``source`` and ``detail`` (its condition or key in words), and ``reads``,
-    the fields that decide.
+    the fields that decide. A table that a compiler made of statements is ``made``, and ``calls`` is its action.
     """
     parsers = [_parser(one) for one in artifact.get("parsers", ())]
     pipelines = [_pipeline(one) for one in artifact.get("pipelines", ())]
@@ -99,6 +99,9 @@ def _pipeline(pipeline: Mapping[str, Any]) -> Section:
         node = _node(_id(name, one["name"]), "table", one, steps or [{"to": None, "label": ""}], ", ".join(key), reads)
         # Tables that compilers make of single statements have neither key nor a name of the program's.
         node["made"] = not key and one["name"].startswith("tbl_")
+        # Traces have the call of the one action that such a table has.
+        if node["made"] and len(one.get("actions") or ()) == 1:
+            node["calls"] = one["actions"][0]
         nodes[node["id"]] = node
     first = pipeline.get("init_table")
     return _section(_PARTS.get(name, name), name, _id(name, first) if first else None, nodes)

@@ -85,7 +85,11 @@ const WORDS = {
   copied: what => [`copied: ${visible(what.kind)}`, `trace ${number(what.trace)}${number(what.group) ? `, group ${number(what.group)}` : ''}`],
   unknown: what => ['a step that this page does not know', visible(what)],
 }
-const wordsOf = step => WORDS[step.kind](step.what)
+// The name of a condition is a compiler's: what it asks says more, where the artifact has it.
+function wordsOf(step, node) {
+  const [title, summary] = WORDS[step.kind](step.what)
+  return [step.kind === 'condition' && node && node.detail ? `condition ${visible(node.detail)}` : title, summary]
+}
 
 // Steps that decide nothing by themselves: shown with the step before, unless every step is asked for.
 const SMALL = new Set(['statement', 'assign', 'header', 'emit', 'call', 'extern'])

@@ -112,14 +112,13 @@ function sourceOf(step, node) {
 // A step, and the small ones that go with it.
 function detailsOf(packet, stride, node) {
   const step = packet.steps[stride.from]
-  const [title, summary] = wordsOf(step)
+  const [title, summary] = wordsOf(step, node)
   const changed = changesBetween(packet, stride.from, stride.to)
   const also = packet.steps.slice(stride.from + 1, stride.to)
   return [
     make('h3', { id: 'step-title' }, title),
     make('p', { class: 'muted' }, `${step.part}, ${lasting(Math.max(0, step.time - packet.start))} after it came${summary ? ': ' : ''}`, summary ? make('b', {}, summary) : ''),
     sourceOf(step, node),
-    node && node.kind === 'condition' && node.detail ? make('p', {}, make('code', {}, visible(node.detail))) : '',
     ...DETAILS[step.kind] ? DETAILS[step.kind](step.what, step) : [],
     changed.length ? grid('Changes', ['field', 'before', 'after'], changed.map(([field, before, after]) => [field, before === undefined ? '–' : shown(field, before), after === undefined ? 'gone' : shown(field, after)])) : '',
     also.length ? make('details', {}, make('summary', {}, `${counted(also.length, 'statement')} after it`), make('ol', {}, also.map(one => make('li', {}, wordsOf(one).join(' '), ' ', sourceOf(one))))) : '',

@@ -3,8 +3,11 @@
 import json
 import os
 import shutil
+from pathlib import Path
 
 import pytest
+
+from phb.trace.page import page, read_program
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright: not installed")
 
@@ -12,6 +15,8 @@ CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
 )
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium: not installed (Debian: chromium)")
+
+ROUTER = Path(__file__).parents[4] / "switch/programs/build/router.json"
 
 # It renders files of ours and nothing else: no sandbox of its own (CI is root in a container), no network at all.
 FLAGS = (
@@ -152,6 +157,17 @@ def test_the_path_lights_up(viewer, with_program):
     ]
 
 
+def test_statements_that_a_compiler_made_tables_of_light_up(viewer, traces, tmp_path):
+    calls = [step | {"call": {"action": "drop"}} if "table" in step else step for step in traces[2]["steps"]]
+    called = [{name: value for name, value in step.items() if name != "table"} for step in calls]
+    program = read_program(ROUTER)
+    (made,) = [node for section in program for node in section["nodes"] if node.get("made")]
+    made["calls"] = "drop"
+    path = tmp_path / "called.html"
+    path.write_text(page([traces[2] | {"steps": called}], program))
+    assert viewer.show(path).evaluate(LIT)[-2:] == ["ingress/tbl_drop", "dropped"]
+
+
 def test_without_the_artifact_the_program_is_what_the_traces_met(viewer, without_program):
     tab = viewer.show(without_program)
     assert "ingress/RouterIngress.ipv4_route" in tab.evaluate(LIT)
@@ -256,7 +272,10 @@ def test_two_packets_part_where_their_entries_differ(viewer, with_program):
 def test_two_packets_part_at_a_condition_for_what_it_reads(viewer, with_program):
     tab = viewer.show(with_program)
     tab.get_by_label("compare packet 3 with").click()
-    assert "part at condition node_2: packet 1 yes, packet 3 no" in tab.locator("#compared .finding").inner_text()
+    assert (
+        "part at condition ipv4.isValid() && (ipv4.ttl > 0x01): packet 1 yes, packet 3 no"
+        in tab.locator("#compared .finding").inner_text()
+    )
     why = tab.get_by_role("region", name="For they differ in").locator("tbody tr").all_inner_texts()
     assert why == ["ipv4.ttl\t64 (0x40)\t1\tof the frame, from byte 14\tof the frame, from byte 14"]
     rows = tab.evaluate(
@@ -266,6 +285,20 @@ def test_two_packets_part_at_a_condition_for_what_it_reads(viewer, with_program)
     assert rows["ingress/node_2"] == "node both"
     assert rows["ingress/RouterIngress.ipv4_route"] == "node first"
     assert rows["dropped"] == "node second"
+
+
+def test_packets_of_different_switches_are_told_apart(viewer, traces, tmp_path):
+    other = traces[1] | {"number": 1, "switch": "s2"}
+    other["steps"] = [step | {"table": step["table"] | {"key": traces[0]["steps"][8]["table"]["key"]}}
+                      if "table" in step else step for step in other["steps"]]  # fmt: skip
+    path = tmp_path / "two.html"
+    path.write_text(page([traces[0], other], read_program(ROUTER)))
+    tab = viewer.show(path)
+    assert "Packet 1 at s1, step 1" in tab.locator("#position").inner_text()
+    tab.locator("button[aria-pressed]").last.click()
+    assert "packet 1 at s1 entry 7" in tab.locator("#compared .finding").inner_text()
+    assert "packet 1 at s2 entry 3" in tab.locator("#compared .finding").inner_text()
+    assert "They are at different switches, whose entries differ." in tab.locator("#compared").inner_text()
 
 
 def test_two_packets_of_one_way_say_so(viewer, with_program):
@@ -337,8 +370,6 @@ def test_hostile_text_stays_text(viewer, without_program):
 
 
 def test_no_packets_is_said(viewer, tmp_path):
-    from phb.trace.page import page
-
     path = tmp_path / "empty.html"
     path.write_text(page([]))
     tab = viewer.show(path)

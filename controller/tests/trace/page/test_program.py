@@ -48,6 +48,10 @@ def test_sections_stand_in_the_order_of_the_architecture():
     assert names("switch/programs/psa/build/psa_paths.json") == [
         "ingress_parser", "ingress", "ingress_deparser", "queue", "egress_parser", "egress", "egress_deparser",
     ]  # fmt: skip
+    made = [node for section in program_map(json.loads((ROOT / "p4src/build/phb.json").read_text()))
+            for node in section["nodes"] if node.get("made")]  # fmt: skip
+    assert len(made) > 100
+    assert all(node["calls"] for node in made)
     assert names("switch/programs/pna/build/pna_nic.json")[0] == "main_parser"
 
 
