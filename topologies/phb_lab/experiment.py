@@ -10,6 +10,7 @@ from typing import Literal, Protocol
 
 from phb_lab.description import Network
 from phb_lab.errors import UnsupportedError, UsageError
+from phb_lab.following import Followed, Journeys
 from phb_lab.outcome import NANOSECONDS, Outcome
 from phb_lab.study import Run, Snapshot, Study, T
 from phb_switch import ExecutorName
@@ -32,6 +33,16 @@ class NetworkRun(Protocol):
 
     def tap(self, node: str, port: int, path: Path) -> None:
         """Capture both directions of a port into a pcap file."""
+
+    def follow(self, followed: Followed) -> None:
+        """Follow packets from now on.
+
+        Raises:
+            UsageError: this runner can't, or the filter isn't understood.
+        """
+
+    def journeys(self) -> Journeys | None:
+        """Give the ways of the packets that were followed; None without :meth:`follow`."""
 
     def run(self, duration_ns: int, progress: Callable[[int], None], snapshots: Sequence[Snapshot] = ()) -> Outcome:
         """Let time pass; ``progress`` is called with the time (ns) now and then, and may raise to stop."""
@@ -77,13 +88,15 @@ def run_test(
     policies: Mapping[str, tuple[Path, ...]] | None = None,
     duration_s: int | None = None,
     captures: Path | None = None,
+    followed: Followed | None = None,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Run[T]:
     """Run one test.
 
     Each test draws from a seed of its own, made from ``seed`` and its name, so that the tests of a study are
     independent runs. ``options`` that are left out have their defaults, ``policies`` are other policy files by switch,
-    ``captures`` is a folder that keeps the captures; ``progress`` is called with the share that is done, 0 to 1.
+    ``captures`` is a folder that keeps the captures; packets of ``followed`` are followed, in virtual time only;
+    ``progress`` is called with the share that is done, 0 to 1.
 
     Raises:
         UnsupportedError: the test can't run this way.
@@ -102,10 +115,13 @@ def run_test(
             run.push_policies()
             for name, (node, port) in study.taps(test, network).items():
                 run.tap(node, port, folder / f"{name}.pcap")
+            if followed is not None:
+                run.follow(followed)
             end_ns = lasting * NANOSECONDS
             outcome = run.run(
                 end_ns, lambda now: progress(min(now / end_ns, 1.0)), study.snapshots(test, network, lasting)
             )
+            journeys = None if followed is None else run.journeys()
         evaluation = study.evaluate(test, network, outcome, duration_s=lasting, captures=folder)
     configuration = study.configuration(test, network)
     return Run(
@@ -120,6 +136,7 @@ def run_test(
         figures=tuple(study.beside_its_own(figure, configuration) for figure in evaluation.figures),
         remarks=tuple(evaluation.remarks),
         details=evaluation.details,
+        journeys=journeys,
     )
 
 

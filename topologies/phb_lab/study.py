@@ -14,6 +14,7 @@ from rich.table import Table
 from phb_lab.description import Network
 from phb_lab.errors import UsageError
 from phb_lab.figures import Figure
+from phb_lab.following import Journeys
 from phb_lab.outcome import Outcome
 
 
@@ -67,6 +68,7 @@ class Run(Generic[T]):
         target: ``phb-switch`` or ``bmv2``.
         remarks: on this run's figures, a sentence or two each.
         details: whatever the study's own tables, pictures and conclusions need.
+        journeys: of packets that were followed, if any were to be.
     """
 
     test: T
@@ -80,6 +82,7 @@ class Run(Generic[T]):
     figures: tuple[Figure, ...]
     remarks: tuple[str, ...] = ()
     details: Any = None
+    journeys: Journeys | None = None
 
     def figure(self, quantity: str, test: str | None = None) -> Figure:
         """One figure of this run by its quantity and, where they differ, its published test.

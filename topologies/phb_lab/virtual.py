@@ -21,6 +21,8 @@ from phb.pipeline_names import DropReason
 from phb_lab import event_loop
 from phb_lab.description import Network, Node, parameters_of
 from phb_lab.errors import ConservationError, UsageError
+from phb_lab.following import Followed, Journeys
+from phb_lab.following.watching import Following
 from phb_lab.outcome import Conservation, Delivery, Outcome, Transaction
 from phb_lab.snapshots import show_queue
 from phb_lab.study import Snapshot
@@ -33,6 +35,9 @@ EPOCH = datetime(2000, 1, 3, 12, 0)
 # How long the network runs on for datagrams on their way at the end; those that haven't come by then count as lost.
 _DRAIN_STEP_NS = 1_000_000_000
 _DRAIN_STEPS = 10
+
+# Parts of a run in which packets are followed.
+_PARTS = 1_000
 
 
 class VirtualRun:
@@ -54,6 +59,7 @@ class VirtualRun:
         self._native = NativeNetwork(seed)
         self._taps: list[Path] = []
         self._seed = seed
+        self._following: Following | None = None
         for number, described in enumerate(network.switches):
             ports = {
                 port.number: PortConfig(
@@ -129,6 +135,21 @@ class VirtualRun:
         self._native.tap(node, port, str(path))
         self._taps.append(path)
 
+    def follow(self, followed: Followed) -> None:
+        """Follow packets from now on; what happens is the same.
+
+        Raises:
+            UsageError: the filter isn't understood.
+        """
+        try:
+            self._following = Following(self._native, self._switches, followed)
+        except ValueError as error:
+            raise UsageError(f"--trace {followed.text}: {error}") from error
+
+    def journeys(self) -> Journeys | None:
+        """Give the ways of the packets that were followed; None without :meth:`follow`."""
+        return None if self._following is None else self._following.journeys(self._network)
+
     def run(self, duration_ns: int, progress: Callable[[int], None], snapshots: Sequence[Snapshot] = ()) -> Outcome:
         """Let virtual time pass; ``progress`` is called with it (ns) some dozens of times, and it stops for snapshots.
 
@@ -199,7 +220,14 @@ class VirtualRun:
 
     def _pass(self, until_ns: int, progress: Callable[[int], None]) -> float:
         """Run up to a time; gives the wall seconds that took."""
+        from_ns = self._native.now_ns
         started = time.perf_counter()
+        if self._following is not None:
+            # Short parts, for switches keep traces of some thousand packets for whoever takes them.
+            for part in range(1, _PARTS):
+                self._native.run(from_ns + (until_ns - from_ns) * part // _PARTS)
+                self._following.take()
+                progress(self._native.now_ns)
         self._native.run(until_ns, progress)
         return time.perf_counter() - started
 

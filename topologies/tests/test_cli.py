@@ -37,6 +37,13 @@ def phb_lab(*arguments, cwd):
         (["sweep", "s390", "--set", "transmit_ring=1,--1"], "found '--1', expected whole numbers"),
         (["run", "s390", "--target", "bmv2"], "phb-lab: --target bmv2: virtual time has phb-switch only"),
         (["run", "s390", "--tool", "iperf3"], "phb-lab: --tool iperf3: virtual time has its own generators only"),
+        (["run", "s390", "--trace", "tcp > b"], "phb-lab: --trace tcp > b: expected PROTOCOL ADDRESS[:PORT] > ADDRESS"),
+        (["run", "s390", "--trace", "udp and dropped"], "found 'dropped', which is about one switch"),
+        (["run", "s390", "--trace", "tpc"], "phb-lab: --trace tpc: filter 'tpc', character 1: found"),
+        (
+            ["run", "s390", "--trace", "udp", "--mode", "mininet"],
+            "phb-lab: --trace: packets are followed in virtual time",
+        ),
         (["run", "s390", "--short", "--duration", "9"], "phb-lab: --short and --duration: expected one of them"),
     ],
 )

@@ -11,9 +11,12 @@ from rich.console import Console
 from phb_lab import registry
 from phb_lab.cli.application import app, check_result_file, make_folder
 from phb_lab.cli.arguments import parse_options, parse_policies
+from phb_lab.cli.following import tell_journeys
 from phb_lab.cli.running import Job, run_all, title
 from phb_lab.errors import UnsupportedError, UsageError
 from phb_lab.experiment import DEFAULT_SEED, Mode, TargetName, Way
+from phb_lab.following import parse_flow
+from phb_lab.following.flow import MOST_PACKETS
 from phb_lab.interruption import Interruption
 from phb_lab.report import judging
 from phb_lab.report.document import document
@@ -56,6 +59,16 @@ def run(
         bool | None,
         typer.Option(help="also what the network adds to a whole run  (default: when all tests run as the source did)"),
     ] = None,
+    trace: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FLOW",
+            help="follow packets, such as 'tcp 10.0.0.1 > 10.0.0.2:80', and say where each millisecond went",
+        ),
+    ] = None,
+    trace_packets: Annotated[
+        int, typer.Option(min=1, max=MOST_PACKETS, help="how many packets --trace follows in each test, the first ones")
+    ] = 200,
     display: Annotated[
         bool,
         typer.Option("--display", help="print what nodes showed, such as show queue, or an OSA's queues as on z/OS"),
@@ -76,6 +89,8 @@ def run(
 
       phb-lab run ./office --out office/out --executor interpreter
 
+      phb-lab run s390 --test diffserv-wfq-cip --trace 'tcp 133.10.50.2 > 135.1.1.1' --out out/followed
+
       phb-lab run s390 --test ipprec-fifo-osa2 --captures captures --set transmit_ring=6 --duration 60
     """
     study = registry.find(network)
@@ -84,6 +99,9 @@ def run(
     policies = parse_policies(policy or [])
     way = Way(mode, target, tuple(tool or ()), executor)
     _check_way(way)
+    if trace is not None and mode == "mininet":
+        raise UsageError("--trace: packets are followed in virtual time only; expected no --mode mininet")
+    followed = None if trace is None else parse_flow(trace, trace_packets)
     if short and duration is not None:
         raise UsageError("--short and --duration: expected one of them")
     for name, file in (("--json", json), ("--html", html)):
@@ -111,11 +129,14 @@ def run(
             short=short,
             captures=captures,
             policies=policies,
+            followed=followed,
         )
     main, others = runs[: len(tests)], runs[len(tests) :]
     _print(console, study, main, others, title(study, main, way, seed))
     if display:
         _display(console, study, main)
+    for each in main if followed is not None else ():
+        tell_journeys(console, each, out)
     wall_s = sum(each.outcome.wall_s for each in main)
     count = f"{len(main)} test{'s' if len(main) > 1 else ''}"
     console.print(f"{_conserved(runs)}; {count} took {_took(wall_s)} s", highlight=False)

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from phb_lab.experiment import Way, run_test
+from phb_lab.following import Followed
 from phb_lab.interruption import Interruption
 from phb_lab.study import Run, Study, Test
 
@@ -35,6 +36,7 @@ def run_all(
     short: bool = False,
     captures: Path | None = None,
     policies: Mapping[str, tuple[Path, ...]] | None = None,
+    followed: Followed | None = None,
 ) -> list[Run[Any]]:
     """Run each (test, options), at most a minute each if ``short``, and show progress on standard error."""
     runs = []
@@ -55,6 +57,7 @@ def run_all(
                     policies=policies,
                     duration_s=lasting,
                     captures=captures and captures / _folder_name(test, options),
+                    followed=followed,
                     progress=_share(progress, task, number, interruption),
                 )
             )

@@ -29,6 +29,7 @@ from phb_lab.emulation.node import LINE_ENDS, NodeDescription
 from phb_lab.emulation.processes import EmulationError, Process
 from phb_lab.emulation.tools import check, chosen
 from phb_lab.errors import UnsupportedError
+from phb_lab.following import Followed
 from phb_lab.outcome import NANOSECONDS, Delivery, Outcome, Transaction
 from phb_lab.snapshots import show_queue
 from phb_lab.study import Snapshot
@@ -226,6 +227,13 @@ class EmulatedRun:
     def tap(self, node: str, port: int, path: Path) -> None:
         """Capture both directions of a port into a pcap file."""
         self._taps[path] = (node, port)
+
+    def follow(self, followed: Followed) -> None:
+        """Refuse: a packet is known over hosts and wires in virtual time only."""
+        raise UnsupportedError(f"--trace {followed.text}: packets are followed in virtual time only")
+
+    def journeys(self) -> None:
+        """Give nothing: see :meth:`follow`."""
 
     def run(self, duration_ns: int, progress: Callable[[int], None], snapshots: Sequence[Snapshot] = ()) -> Outcome:
         """Let time pass; ``progress`` is called with it (ns) several times a second, and may raise to stop.
