@@ -36,7 +36,9 @@ class WantedOptions:
     dropped: Annotated[bool, typer.Option("--dropped", help="Only packets that were dropped.")] = False
     slower: Annotated[
         str | None,
-        typer.Option("--slower", metavar="TIME", help="Only packets that were in the switch for longer, such as 5ms."),
+        typer.Option(
+            "--slower", metavar="TIME", help="Only packets that were in the switch for at least so long, such as 5ms."
+        ),
     ] = None
     table: Annotated[
         list[str] | None,
@@ -56,7 +58,7 @@ class WantedOptions:
             if numbers and trace.get("number", 0) not in numbers:
                 return False
             whole = packet(trace)
-            return (whole.dropped or not self.dropped) and (slower_ns is None or whole.lasted_ns > slower_ns)
+            return (whole.dropped or not self.dropped) and (slower_ns is None or whole.lasted_ns >= slower_ns)
 
         return wanted
 
@@ -74,7 +76,7 @@ class TellingOptions:
 
     brief: Annotated[bool, typer.Option("--brief", help="A line for each packet.")] = False
     everything: Annotated[
-        bool, typer.Option("--all", help="Also statements, assignments and choices of the parser.")
+        bool, typer.Option("--all", help="Also statements, conditions, assignments, reads and choices of the parser.")
     ] = False
     source: Annotated[
         Path | None,

@@ -13,8 +13,12 @@ BEGINS: Final = frozenset(
 )
 """What stands by itself; every other step is an effect of the one of these before it."""
 
-QUIET: Final = frozenset(("statement", "assign", "select", "header"))
-"""What is told only when everything is."""
+_QUIET = frozenset(("statement", "assign", "select", "header", "condition", "emit"))
+
+
+def is_quiet(step: dict[str, Any], kind: str) -> bool:
+    """Whether a step is told only when everything is: how the program comes to what it does, not what it does."""
+    return kind in _QUIET or (kind == "register" and not step[kind].get("written"))
 
 
 def words(step: dict[str, Any], kind: str) -> str:
@@ -23,6 +27,10 @@ def words(step: dict[str, Any], kind: str) -> str:
         # The artifact's name of a condition is a number.
         asked = step.get("source", {}).get("fragment") or step[kind].get("name", "?")
         return f"{asked} {'holds' if step[kind].get('holds') else 'does not hold'}"
+    if kind == "checksum" and step.get("part") == "deparser":
+        it = step[kind]
+        before, after = it.get("carried", "0x"), it.get("computed", "0x")
+        return f"checksum {it.get('field', '?')}: {before}" + (f" -> {after}" if before != after else "")
     return _WORDS[kind](step[kind])
 
 
@@ -37,7 +45,7 @@ def style(step: dict[str, Any], kind: str) -> str:
         return {"green": "good", "yellow": "warn", "red": "bad"}.get(body.get("colour", ""), "plain")
     if kind == "departed":
         return "good"
-    return "quiet" if kind in (*QUIET, "emit", "condition") else "plain"
+    return "quiet" if is_quiet(step, kind) else "plain"
 
 
 def _arrived(it: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from phb.trace import entries
 from phb.trace.messages import KINDS, Trace
 from phb.trace.packets import packet
-from phb.trace.steps import BEGINS, QUIET, style, words
+from phb.trace.steps import BEGINS, is_quiet, style, words
 from phb.trace.values import changed, milliseconds, named
 
 
@@ -67,7 +67,7 @@ class Telling:
             if self.wants is None and (part is None or part.words.partition(" ")[0] != name):
                 part = place = Node(f"{name} +{milliseconds(step.get('time_ns', 0) - start)}", "part")
                 top.below.append(part)
-            if kind in QUIET and not self.everything:
+            if not self.everything and is_quiet(step, kind):
                 continue
             node = self._node(step, kind, places)
             if kind == "arrived":

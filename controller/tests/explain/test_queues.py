@@ -116,3 +116,14 @@ def test_without_a_rate_nothing_waits(program):
     told = [both.model.process(0, IN, frame(number, 0, 0, 9, 86)) for number in range(100)]
     assert {packet.taken_ns for packet in told} == {0}
     assert not any(packet.is_dropped() for packet in told)
+
+
+@pytest.mark.parametrize("length", [0, 1, 13])
+def test_less_than_an_ethernet_header_is_a_flow_of_zeros(program, length):
+    """The parser extracts nothing of it, so the switch hashes no byte of it."""
+    text = BASE.format(queueing=QUEUEING["flows, 12"]).replace(
+        "routes:", "cross-connects: [{between: [lan, line]}]\nroutes:"
+    )
+    model = program(text).model
+    whole, cut = (model.process(1, IN, data).schedule.conversation for data in (bytes(14), b"\xff" * length))
+    assert whole == cut

@@ -32,7 +32,6 @@ WHOLE = """\
   verify +0.000 ms
     checksum ipv4.checksum: 0x1235, computed 0x1234
   ingress +0.000 ms
-    ipv4.isValid() holds  /src/classify.p4:2
     In.rules: In.take(policy 1), 1 -> 2 packets, 54 -> 108 bytes  /src/classify.p4:3
       key ipv4.source 10.0.0.1, tos 0
       won: entry 4 of priority 30, ipv4.source 10.0.0.0-10.0.0.255, tos 0x00 &&& 0xe0
@@ -60,7 +59,6 @@ WHOLE = """\
       after trace 5: rank 100, 1500 bytes, in 3
   egress +4.812 ms
   deparser +4.812 ms
-    ipv4 at 14, 20 bytes
   port +4.812 ms
     port 2 begins to send 54 bytes
     out 2, 54 bytes
@@ -81,9 +79,29 @@ def test_everything_of_it():
         "      meta.policy = 1",
         "      vlan is invalid",
         "    calls Out.nothing",
+        "    ipv4.isValid() holds  /src/classify.p4:2: ipv4.isValid()",
+        "    ipv4 at 14, 20 bytes",
         "    In.rules: In.take(policy 1), 1 -> 2 packets, 54 -> 108 bytes  /src/classify.p4:3: rules",
     ):
         assert line in more.split("\n"), line
+
+
+def test_a_condition_without_a_source_is_a_number():
+    trace = {"steps": [{"part": "ingress", "condition": {"name": "node_2"}}]}
+    assert "node_2 does not hold" in told(trace, everything=True)
+
+
+@pytest.mark.parametrize(
+    ("part", "carried", "words"),
+    [
+        ("verify", "0x02", "0x02, computed 0x01"),
+        ("verify", "0x01", "0x01, as computed"),
+        ("deparser", "0x02", "0x02 -> 0x01"),
+    ],
+)
+def test_checksums(part, carried, words):
+    trace = {"steps": [{"part": part, "checksum": {"field": "sum", "computed": "0x01", "carried": carried}}]}
+    assert f"    checksum sum: {words}" in told(trace).split("\n")
 
 
 def test_a_copy_that_is_dropped():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 
+from phb.explain.headers import ETHERNET_BYTES
 from phb.explain.packet import Discipline, TracedPacket
 from phb.explain.state import PipelineState
 from phb.explain.tables import Tables
@@ -99,8 +100,9 @@ def _signature(packet: TracedPacket) -> int:
     """Give CRC-32 of the flow, DSCP included: a mark makes another flow, but none within an AF class (RFC 2597)."""
     headers, flow = packet.headers, packet.flow
     if headers.ip_version is None:
-        frame = headers.frame
-        data = bytes(frame[6:12] + frame[0:6] + (frame[12:14]))
+        # Of less than an Ethernet header the parser extracts nothing.
+        frame = headers.frame if len(headers.frame) >= ETHERNET_BYTES else bytes(ETHERNET_BYTES)
+        data = bytes(frame[6:12] + frame[0:6] + frame[12:14])
     else:
         size = 4 if headers.ip_version == 4 else 16
         data = b"".join(
