@@ -1,10 +1,11 @@
 """Traces in Python: what a reader gets, what it does not, and when it ends."""
 
 import json
+from itertools import groupby
 
 import pytest
 
-from phb_switch import Switch
+from phb_switch import Network, Switch
 
 from .support import artifact
 from .test_switch import DROP, MULTICAST, frame, ranked
@@ -25,10 +26,14 @@ def test_each_packet_is_a_trace() -> None:
     assert [trace["number"] for trace in taken] == [1, 2, 3, 4]
     assert {trace["switch"] for trace in taken} == {"ranked"}
     assert taken[0]["time_ns"] == 1_000_000_000
-    assert taken[0]["steps"][0]["arrived"].items() >= {"length": 1000}.items()
+    header = frame(1)[:14].hex()
+    assert taken[0]["steps"][0]["arrived"] == {"length": 1000, "frame": header}
     departed, *dropped = ends(taken)
-    assert isinstance(departed, dict)
-    assert departed["departed"].items() >= {"port": 1, "length": 1000}.items()
+    assert departed == {
+        "time_ns": 1_001_000_000,
+        "part": "port",
+        "departed": {"port": 1, "length": 1000, "frame": header},
+    }
     assert dropped == [
         {"time_ns": 2_000_000_000, "part": "ingress", "dropped": {"reason": "ingress", "port": 0}},
         {"time_ns": 3_000_000_000, "part": "queue", "dropped": {"reason": "multicast", "port": 0}},
@@ -36,6 +41,36 @@ def test_each_packet_is_a_trace() -> None:
     ]
     assert traces.take() == []
     assert traces.left_out == 0
+
+
+def test_steps_inside_and_outside_of_the_program_are_in_order() -> None:
+    switch = ranked()
+    traces = switch.trace()
+    switch.process(0, frame(1, rank=7), 5)
+    (trace,) = traces.take()
+    steps = trace["steps"]
+    assert [step["time_ns"] for step in steps] == [5] * (len(steps) - 1) + [1_000_005]
+    parts = [part for part, _ in groupby(step["part"] for step in steps)]
+    assert parts == ["port", "parser", "ingress", "queue", "egress", "deparser", "port"]
+    assert {"port": 1, "rank": 7} in [step.get("enqueued") for step in steps]
+
+
+def test_a_switch_of_a_network_is_traced() -> None:
+    switch = ranked()
+    network = Network(1)
+    network.add_switch(switch)
+    network.add_replay("host", [(1000, frame(1)), (1000, frame(1))])
+    network.connect("host", 0, "ranked", 0, delay_ns=500)
+    traces = switch.trace()
+    network.run(1_000_000_000)
+    first, second = traces.take()
+    assert first["time_ns"] == second["time_ns"] == 1500
+    (waited,) = (step for step in second["steps"] if "dequeued" in step)
+    assert waited == {
+        "time_ns": 1_001_500,
+        "part": "queue",
+        "dequeued": {"port": 1, "waited_ns": 1_000_000},
+    }
 
 
 def test_bytes_of_frames_are_kept_as_asked_for() -> None:

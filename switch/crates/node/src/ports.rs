@@ -4,10 +4,9 @@ use std::ops::{Index, IndexMut};
 
 use phb_network::{Port, Time};
 use phb_pipeline::Packet;
-use phb_pipeline::trace::Record;
 use phb_traffic_manager::{Outlet, PortConfig, PortQueue};
 
-use crate::statistics::{PortStatistics, QueueStatistics};
+use crate::statistics::{DropReason, PortStatistics, QueueStatistics};
 
 /// A port without a line rate.
 #[must_use]
@@ -28,15 +27,9 @@ pub(crate) struct Waiting {
     pub(crate) origin: Origin,
 }
 
-/// A packet after egress.
-pub(crate) struct Leaving {
-    pub(crate) frame: Vec<u8>,
-    pub(crate) record: Option<Box<Record>>,
-}
-
 pub(crate) struct SwitchPort {
     pub(crate) number: Port,
-    pub(crate) queue: PortQueue<Waiting, Leaving>,
+    pub(crate) queue: PortQueue<Waiting, Vec<u8>>,
     pub(crate) statistics: PortStatistics,
     queues: Vec<QueueStatistics>,
     /// The queue's next event, or [`NEVER`]; runners ask after every packet.
@@ -47,6 +40,11 @@ pub(crate) struct SwitchPort {
 const NEVER: Time = Time::MAX;
 
 impl SwitchPort {
+    /// Frames that have left the line so far, for whomever.
+    pub(crate) fn departures(&self) -> u64 {
+        self.statistics.transmitted_packets + self.statistics.dropped.of(DropReason::CpuBuffer)
+    }
+
     /// Notes the queue's next event. To be called when packets or frames have moved.
     pub(crate) fn note_due(&mut self) {
         self.due = self.queue.next_event().unwrap_or(NEVER);

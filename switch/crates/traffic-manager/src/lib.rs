@@ -34,7 +34,7 @@ pub mod waiting;
 pub use config::{DEFAULT_BUFFER_PACKETS, DEFAULT_QUEUE_DEPTH, PortConfig, QueueConfig};
 pub use outlet::Outlet;
 pub use pifo::Pifo;
-pub use port::{PortQueue, Queued, Refusal, Sent};
+pub use port::{PortQueue, Queued, Refusal};
 pub use ranked::{Place, Shaping};
 pub use shaper::Shaper;
 pub use strict::StrictQueues;

@@ -62,6 +62,7 @@ impl<T> Pifo<T> {
 
     /// Queues `item` behind all of its rank or lower; gives it back at
     /// [`CAPACITY`](Self::CAPACITY).
+    #[inline]
     pub fn push(&mut self, rank: u64, item: T) -> Result<(), T> {
         let place = match self.free.pop() {
             Some(place) => {

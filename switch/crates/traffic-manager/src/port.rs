@@ -25,17 +25,6 @@ pub struct Queued<T> {
     pub item: T,
 }
 
-/// A frame whose transmission has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sent<F> {
-    /// When the transmission began, in ns.
-    pub start: u64,
-    /// When it ended.
-    pub end: u64,
-    /// The frame.
-    pub frame: F,
-}
-
 /// Why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
@@ -95,7 +84,11 @@ pub struct PortQueue<T, F> {
     ring: VecDeque<Frame<F>>,
     pace: Shaper,
     shaper: Shaper,
-    line: Option<Sent<F>>,
+    line: Option<(u64, F)>,
+    /// When the transmission on the line began.
+    started: u64,
+    /// Begin and end of the transmission before.
+    last: (u64, u64),
     outlet: Outlet,
     /// Configuration and outlet let a packet pass that nothing is before.
     open: bool,
@@ -123,6 +116,8 @@ impl<T, F> PortQueue<T, F> {
             pace,
             shaper,
             line: None,
+            started: 0,
+            last: (0, 0),
             outlet: Outlet::Always,
             open: false,
             at_once: false,
@@ -189,6 +184,7 @@ impl<T, F> PortQueue<T, F> {
         self.push(now, place, item)
     }
 
+    #[inline]
     fn push(&mut self, now: u64, place: Place, item: T) -> Result<(), (Refusal, T)> {
         let waiting = Waiting {
             enqueued_at: now,
@@ -339,8 +335,8 @@ impl<T, F> PortQueue<T, F> {
         if self.pace.rate().is_some() {
             end = end.max(self.pace.send(start, frame.shaped));
         }
-        let frame = frame.frame;
-        self.line = Some(Sent { start, end, frame });
+        self.started = start;
+        self.line = Some((end, frame.frame));
     }
 
     /// End of the transmission on the line (ns), if its frame may leave then.
@@ -348,7 +344,7 @@ impl<T, F> PortQueue<T, F> {
     pub fn next_departure(&self) -> Option<u64> {
         self.line
             .as_ref()
-            .map(|line| line.end)
+            .map(|(end, _)| *end)
             .filter(|end| *end < u64::MAX && self.outlet != Outlet::Closed)
     }
 
@@ -372,19 +368,14 @@ impl<T, F> PortQueue<T, F> {
     /// that end, a frame waiting for tokens when it had them, not at `now`; where the outlet may have
     /// held the frame on the line, the next starts now.
     pub fn depart(&mut self, now: u64) -> Option<F> {
-        self.depart_sent(now).map(|sent| sent.frame)
-    }
-
-    /// As [`depart`](Self::depart), with the times of the transmission.
-    pub fn depart_sent(&mut self, now: u64) -> Option<Sent<F>> {
         self.open_gate(now);
         if self.outlet == Outlet::Closed {
             return None;
         }
-        let sent = self
+        let (mut end, frame) = self
             .line
-            .take_if(|line| line.end <= now && line.end < u64::MAX)?;
-        let mut end = sent.end;
+            .take_if(|(end, _)| *end <= now && *end < u64::MAX)?;
+        self.last = (self.started, end);
         if self.outlet == Outlet::Open {
             self.set_outlet(Outlet::Closed);
             end = now;
@@ -392,12 +383,18 @@ impl<T, F> PortQueue<T, F> {
         if let Some(next) = self.ring.pop_front() {
             self.send(end, next);
         }
-        Some(sent)
+        Some(frame)
+    }
+
+    /// When the transmission of the frame that [`depart`](Self::depart) gave last began and ended (ns).
+    #[must_use]
+    pub fn last_transmission(&self) -> (u64, u64) {
+        self.last
     }
 
     /// Passes the frame with tokens, unless a transmission ended before.
     fn open_gate(&mut self, now: u64) {
-        let ended = self.line.as_ref().map_or(u64::MAX, |line| line.end);
+        let ended = self.line.as_ref().map_or(u64::MAX, |(end, _)| *end);
         let gate = self
             .gate
             .take_if(|(start, _)| *start <= now && *start < ended);
@@ -408,6 +405,7 @@ impl<T, F> PortQueue<T, F> {
 
     /// Packets in the PIFO and the queues.
     #[must_use]
+    #[inline]
     pub fn depth(&self) -> usize {
         self.pifo.len() + self.strict.len()
     }
@@ -442,6 +440,13 @@ impl<T, F> PortQueue<T, F> {
     #[must_use]
     pub fn ring_depth(&self) -> usize {
         self.ring.len()
+    }
+
+    /// Frames behind the queues: in shaper, ring and line.
+    #[must_use]
+    #[cold]
+    pub fn frames(&self) -> usize {
+        self.held() - self.depth()
     }
 
     /// Packets and frames in PIFO, queues, shaper, ring and line.

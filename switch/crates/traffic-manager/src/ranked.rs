@@ -99,6 +99,7 @@ impl<T> Ranked<T> {
     }
 
     /// Queues `item`; gives it back when the queue is full.
+    #[inline]
     pub(crate) fn push(&mut self, now: u64, place: Place, item: T) -> Result<(), T> {
         let Some(shaping) = place.shaping else {
             return self.open.push(place.rank, item);
@@ -148,6 +149,7 @@ impl<T> Ranked<T> {
     }
 
     /// Takes the packet of lowest rank that may leave now, unshaped ones first, with its rank.
+    #[inline]
     pub(crate) fn pop(&mut self, now: u64) -> Option<(u64, T)> {
         match self.first_gate(now) {
             Some(at) => self.gates[at].take(now),

@@ -6,19 +6,15 @@ use phb_traffic_manager::Queued;
 
 use super::packet_path::{Again, PacketPath};
 use crate::packet_log::PacketEvent;
-use crate::ports::{Leaving, Waiting};
+use crate::ports::Waiting;
 use crate::statistics::DropReason;
 
 impl PacketPath {
     /// Sends frames transmitted by now at a port, and takes the next packets from its queue.
     pub(super) fn serve(&mut self, now: Time, at: usize, out: &mut Output) {
         loop {
-            while let Some(sent) = self.ports[at].queue.depart_sent(now) {
-                let (times, mut leaving) = ((sent.start, sent.end), sent.frame);
-                if let Some(record) = &mut leaving.record {
-                    self.note_sent(record, at, times, leaving.frame.len());
-                }
-                self.depart(now, at, leaving, out);
+            while let Some(frame) = self.ports[at].queue.depart(now) {
+                self.depart(now, at, frame, out);
             }
             let Some(queued) = self.ports[at].queue.pop(now) else {
                 return self.ports[at].note_due();
@@ -54,12 +50,12 @@ impl PacketPath {
             deq_qdepth: u32::try_from(queued.depth_at_dequeue).unwrap_or(u32::MAX),
             deq_timedelta_ns: delay,
         };
-        if let Some(leaving) = self.pass_egress(now, Some(at), queued.item, &metadata, out) {
+        if let Some(frame) = self.pass_egress(now, Some(at), queued.item, &metadata, out) {
             if self.ports[at].queue.passes_at_once() {
-                return self.depart(now, at, leaving, out);
+                return self.depart(now, at, frame, out);
             }
-            let length = leaving.frame.len();
-            self.ports[at].queue.transmit(now, length, leaving);
+            let length = frame.len();
+            self.ports[at].queue.transmit(now, length, frame);
         }
     }
 
@@ -82,9 +78,14 @@ impl PacketPath {
             enq_timestamp_ns: now,
             ..QueueMetadata::default()
         };
-        if let Some(leaving) = self.pass_egress(now, None, item, &metadata, out) {
-            out.recycle(Frame::new(leaving.frame));
-            self.drop_early(leaving.record, origin, DropReason::UnknownPort);
+        if let Some(tracing) = &mut self.tracing {
+            tracing.turns_to(None);
+        }
+        if let Some(frame) = self.pass_egress(now, None, item, &metadata, out) {
+            out.recycle(Frame::new(frame));
+            let tracing = self.tracing.as_mut();
+            let record = tracing.and_then(|tracing| tracing.take_stray());
+            self.drop_early(record, origin, DropReason::UnknownPort);
         }
     }
 
@@ -96,7 +97,7 @@ impl PacketPath {
         item: Waiting,
         metadata: &QueueMetadata,
         out: &mut Output,
-    ) -> Option<Leaving> {
+    ) -> Option<Vec<u8>> {
         let Waiting {
             mut packet,
             mut origin,
@@ -107,6 +108,7 @@ impl PacketPath {
         if let Some(request) = departing.clone {
             self.clone_egress(now, &mut packet, request, origin);
         }
+        let pipeline = self.pipeline.as_mut()?;
         let reason = match departing.verdict {
             EgressVerdict::Transmit => None,
             EgressVerdict::Drop => Some(DropReason::Egress),
@@ -117,12 +119,13 @@ impl PacketPath {
             return None;
         }
         let mut frame = out.buffer();
-        let pipeline = self.pipeline.as_mut()?;
         pipeline.deparse(&mut packet, &mut frame);
         let Some(fields) = departing.recirculate else {
-            let record = self.take_record(&mut packet);
-            self.recycle(packet);
-            return Some(Leaving { frame, record });
+            if let Some(tracing) = &mut self.tracing {
+                tracing.leaves(pipeline, &self.ports, &mut packet);
+            }
+            pipeline.recycle(packet);
+            return Some(frame);
         };
         if self.may_pass(&mut origin) {
             self.statistics.recirculated += 1;
@@ -139,26 +142,26 @@ impl PacketPath {
         None
     }
 
-    fn depart(&mut self, now: Time, at: usize, leaving: Leaving, out: &mut Output) {
-        let Leaving { frame, record } = leaving;
+    fn depart(&mut self, now: Time, at: usize, frame: Vec<u8>, out: &mut Output) {
         let number = self.ports[at].number;
         let length = frame.len() as u64;
         if self.cpu_port == Some(number) {
             self.note(PacketEvent::ToController, number, &frame);
-            let traced = record.map(|record| (self.departure(&record, number, &frame), record));
+            let record = match self.tracing {
+                Some(_) => self.note_departed(at, &frame),
+                None => None,
+            };
             if !self.packet_ins.push(frame) {
-                let record = traced.map(|(_, record)| record);
-                return self.drop_traced(record, Some(at), DropReason::CpuBuffer);
+                return self.drop_instead(record, at, DropReason::CpuBuffer);
             }
-            if let Some((departure, record)) = traced {
-                self.end(*record, departure);
+            if let Some(record) = record {
+                self.finish(*record);
             }
             self.statistics.to_cpu += 1;
         } else {
             self.note(PacketEvent::Transmitted, number, &frame);
-            if let Some(record) = record {
-                let departure = self.departure(&record, number, &frame);
-                self.end(*record, departure);
+            if self.tracing.is_some() {
+                self.end(at, &frame);
             }
             out.send(now, number, Frame::new(frame));
             self.statistics.transmitted += 1;

@@ -1,7 +1,7 @@
 //! Arrivals, ingress, and further passes through it.
 
 use phb_network::{Frame, Output, Port, Time};
-use phb_pipeline::trace::CopyKind;
+use phb_pipeline::trace::{CopyKind, Record};
 use phb_pipeline::{Processed, Verdict};
 
 use super::packet_path::{Again, BUDGET, PacketPath};
@@ -14,7 +14,10 @@ impl PacketPath {
         self.statistics.received += 1;
         self.now = now;
         let Some(index) = self.ports.place(port) else {
-            let record = self.arrival(now, port, frame);
+            let record = match self.tracing {
+                Some(_) => self.arrival(now, port, frame),
+                None => None,
+            };
             return self.drop_traced(record, None, DropReason::UnknownPort);
         };
         let statistics = &mut self.ports[index].statistics;
@@ -29,14 +32,32 @@ impl PacketPath {
         self.now = now;
         self.note(PacketEvent::Received, port, frame);
         let origin = Origin { port, passes: 0 };
-        let record = self.arrival(now, port, frame);
+        if self.tracing.is_some()
+            && let Some(record) = self.arrival(now, port, frame)
+        {
+            return self.enter_traced(now, frame, record, origin, out);
+        }
         let Some(pipeline) = self.pipeline.as_mut() else {
-            return self.drop_early(record, origin, DropReason::NoPipeline);
+            return self.drop_early(None, origin, DropReason::NoPipeline);
         };
-        let processed = match record {
-            None => pipeline.ingress(now, port, frame),
-            Some(record) => pipeline.ingress_traced(now, port, frame, record),
+        let processed = pipeline.ingress(now, port, frame);
+        self.after_ingress(now, processed, frame, origin, out);
+        self.settle(now, out);
+    }
+
+    #[cold]
+    fn enter_traced(
+        &mut self,
+        now: Time,
+        frame: &[u8],
+        record: Box<Record>,
+        origin: Origin,
+        out: &mut Output,
+    ) {
+        let Some(pipeline) = self.pipeline.as_mut() else {
+            return self.drop_early(Some(record), origin, DropReason::NoPipeline);
         };
+        let processed = pipeline.ingress_traced(now, origin.port, frame, record);
         self.after_ingress(now, processed, frame, origin, out);
         self.settle(now, out);
     }

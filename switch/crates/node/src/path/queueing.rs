@@ -13,7 +13,7 @@ impl PacketPath {
     pub(super) fn send_to(
         &mut self,
         now: Time,
-        mut packet: Box<Packet>,
+        packet: Box<Packet>,
         number: Port,
         schedule: Schedule,
         origin: Origin,
@@ -30,11 +30,6 @@ impl PacketPath {
         if !held_back && port.queue.is_free((!ranked).then_some(priority)) {
             port.statistics.queue_depth_max = port.statistics.queue_depth_max.max(1);
             let queue = if ranked { 0 } else { priority };
-            if self.tracing.is_some() {
-                let rank = schedule.rank.filter(|_| ranked);
-                let place = rank.map(Place::from).ok_or(priority);
-                self.note_enqueued(&mut packet, at, place);
-            }
             let queued = Queued {
                 queue,
                 enqueued_at: now,
@@ -60,23 +55,22 @@ impl PacketPath {
         schedule: Schedule,
         origin: Origin,
     ) {
+        if self.tracing.is_some() {
+            self.note_enqueued(&mut packet, at, &schedule);
+        }
+        let waiting = Waiting { packet, origin };
+        let port = &mut self.ports[at];
         let Schedule {
             rank,
             shaping,
             push_out,
             ..
         } = schedule;
-        let config = self.ports[at].queue.config();
-        let mut priority = schedule.priority_among(config.queues);
-        let ranked = rank.filter(|_| !config.strict_priority);
-        let place = ranked.map(|rank| Place { rank, shaping });
-        let noted =
-            self.tracing.is_some() && self.note_enqueued(&mut packet, at, place.ok_or(priority));
-        let waiting = Waiting { packet, origin };
-        let port = &mut self.ports[at];
-        let queued = match place {
-            Some(place) => {
+        let mut priority = schedule.priority_among(port.queue.config().queues);
+        let queued = match rank.filter(|_| !port.queue.config().strict_priority) {
+            Some(rank) => {
                 priority = 0;
+                let place = Place { rank, shaping };
                 if push_out {
                     port.queue.enqueue_in_place(now, place, waiting)
                 } else {
@@ -97,11 +91,10 @@ impl PacketPath {
                 self.busy.push_back(at);
             }
             Err((refusal, mut refused)) => {
-                if noted
+                if let Some(tracing) = &mut self.tracing
                     && refusal != Refusal::PushedOut
-                    && let Some(record) = refused.packet.record()
                 {
-                    record.retract();
+                    tracing.refused(&mut refused.packet);
                 }
                 let reason = match refusal {
                     Refusal::Buffer => DropReason::Buffer,

@@ -5,13 +5,14 @@ use phb_pipeline::Packet;
 use phb_pipeline::trace::{Ahead, CopyKind, Happening, Record};
 use phb_traffic_manager::{Place, PortQueue, Queued, Turn};
 
-use super::packet_path::{BUDGET, PacketPath};
-use crate::ports::{Leaving, Waiting};
+use super::packet_path::{BUDGET, PacketPath, Schedule};
+use crate::ports::Waiting;
 use crate::statistics::DropReason;
-use crate::tracing::{LOOKED_AT, NAMED};
+use crate::tracing::{LOOKED_AT, NAMED, note_program};
 
 impl PacketPath {
     /// A record for a frame that arrives, if somebody wants it.
+    #[cold]
     pub(super) fn arrival(&mut self, now: Time, port: Port, frame: &[u8]) -> Option<Box<Record>> {
         let tracing = self.tracing.as_mut()?;
         let mut record = tracing.arrives(now, port, self.cpu_port == Some(port), frame)?;
@@ -21,10 +22,8 @@ impl PacketPath {
 
     /// Notes whose names the record is to be read with.
     fn note_program(&self, record: &mut Record) {
-        if record.carried.dictionary.is_none() {
-            let pipeline = self.pipeline.as_ref();
-            record.carried.dictionary =
-                pipeline.and_then(|pipeline| pipeline.dictionary().cloned());
+        if let Some(pipeline) = &self.pipeline {
+            note_program(record, pipeline);
         }
     }
 
@@ -33,27 +32,25 @@ impl PacketPath {
         self.tracing.as_ref()?;
         let mut record = packet.set_record(None)?;
         self.note_program(&mut record);
-        if let Some(tracing) = &mut self.tracing {
-            tracing.charge(&mut record);
-        }
         Some(record)
     }
 
-    /// Notes that a packet is queued at a port, if it is traced; to be called before it is. Tells whether it is noted.
+    /// Notes that a packet is queued at a port, if it is traced; to be called before it is.
     #[cold]
-    pub(super) fn note_enqueued(
-        &mut self,
-        packet: &mut Packet,
-        at: usize,
-        place: Result<Place, u8>,
-    ) -> bool {
+    pub(super) fn note_enqueued(&mut self, packet: &mut Packet, at: usize, schedule: &Schedule) {
         if let Some(tracing) = &mut self.tracing
             && let Some(record) = packet.record()
         {
             let port = &self.ports[at];
-            let (rank, queue, turn) = match place {
-                Ok(place) => (Some(place.rank), 0, Turn::ranked(place)),
-                Err(priority) => (None, priority, Turn::by_priority(priority)),
+            let config = port.queue.config();
+            let rank = schedule.rank.filter(|_| !config.strict_priority);
+            let shaping = schedule.shaping;
+            let (queue, turn) = match rank {
+                Some(rank) => (0, Turn::ranked(Place { rank, shaping })),
+                None => {
+                    let priority = schedule.priority_among(config.queues);
+                    (priority, Turn::by_priority(priority))
+                }
             };
             let copies = (BUDGET - self.budget.min(BUDGET)) as usize;
             let looks = LOOKED_AT / (1 + copies);
@@ -69,22 +66,42 @@ impl PacketPath {
             };
             let noted = record.note(self.now, happening);
             record.carried.served = tracing.served(at);
-            tracing.charge(record);
-            return noted;
+            tracing.queued(record, noted);
         }
-        false
     }
 
     /// Notes that a packet leaves the queues of a port, which packets behind it will tell.
     #[cold]
     pub(super) fn note_dequeued(&mut self, at: usize, queued: &mut Queued<Waiting>) {
-        let Some(tracing) = self.tracing.as_mut().filter(|tracing| tracing.is_watched()) else {
+        let Some(tracing) = &mut self.tracing else {
             return;
         };
+        tracing.turns_to(Some(at));
+        if !tracing.is_watched() {
+            return;
+        }
         let port = &self.ports[at];
         let packet = &mut queued.item.packet;
+        let by_rank = !port.queue.config().strict_priority;
+        let pipeline = self.pipeline.as_ref().filter(|_| by_rank);
+        let rank = pipeline.and_then(|pipeline| pipeline.scheduling(packet).0);
         let mut trace = 0;
         if let Some(record) = packet.record() {
+            // A packet that passes a free line was not queued before.
+            let last = record.happened().next_back();
+            if !matches!(last, Some((_, Happening::Enqueued { .. }))) {
+                let happening = Happening::Enqueued {
+                    port: port.number,
+                    rank,
+                    queue: queued.queue,
+                    depth: 0,
+                    ahead: 0,
+                    ahead_bytes: 0,
+                    behind: Vec::new(),
+                };
+                record.note(self.now, happening);
+                record.carried.served = tracing.served(at);
+            }
             let (served, served_bytes, behind) = tracing.served_since(at, record.carried.served);
             let happening = Happening::Dequeued {
                 port: port.number,
@@ -97,11 +114,9 @@ impl PacketPath {
             record.note(self.now, happening);
             trace = record.number;
         }
-        let by_rank = !port.queue.config().strict_priority;
-        let pipeline = self.pipeline.as_ref().filter(|_| by_rank);
         let ahead = Ahead {
             trace,
-            rank: pipeline.and_then(|pipeline| pipeline.scheduling(packet).0),
+            rank,
             queue: queued.queue,
             length: packet.length(),
             ingress_port: queued.item.origin.port,
@@ -110,10 +125,9 @@ impl PacketPath {
         tracing.serves(at, ahead);
     }
 
-    /// The end of a packet.
+    /// The end of a packet, which is noted.
     #[cold]
-    pub(super) fn end(&mut self, mut record: Record, happening: Happening) {
-        record.note(self.now, happening);
+    pub(super) fn finish(&mut self, record: Record) {
         if let Some(tracing) = &mut self.tracing {
             tracing.finish(record);
         }
@@ -126,39 +140,55 @@ impl PacketPath {
         at: Option<usize>,
         reason: DropReason,
     ) {
-        if let Some(record) = record {
+        if let Some(mut record) = record {
             let port = at.map(|at| self.ports[at].number);
             let reason = reason.name();
-            self.end(*record, Happening::Dropped { reason, port });
+            record.note(self.now, Happening::Dropped { reason, port });
+            self.finish(*record);
         }
         self.drop(at, reason);
     }
 
-    /// Notes when the line began to send a frame, and when its last bit was sent.
+    /// The end of a frame that leaves by a port, if it is traced.
     #[cold]
-    pub(super) fn note_sent(
-        &self,
-        record: &mut Record,
-        at: usize,
-        (start, ends): (Time, Time),
-        length: usize,
-    ) {
-        let port = self.ports[at].number;
-        let length = count(length);
-        record.note(start, Happening::Sending { port, length, ends });
+    pub(super) fn end(&mut self, at: usize, frame: &[u8]) {
+        if let Some(record) = self.note_departed(at, frame) {
+            self.finish(*record);
+        }
     }
 
-    /// What a trace says of a frame that leaves by a port.
+    /// Notes that a frame leaves by a port, if it is traced; gives the record.
     #[cold]
-    pub(super) fn departure(&self, record: &Record, port: Port, frame: &[u8]) -> Happening {
-        let tracing = self.tracing.as_ref();
-        let kept = tracing.map(|tracing| tracing.kept(record, frame));
-        Happening::Departed {
+    pub(super) fn note_departed(&mut self, at: usize, frame: &[u8]) -> Option<Box<Record>> {
+        let port = &self.ports[at];
+        let tracing = self.tracing.as_mut()?;
+        let (mut record, on_line) = tracing.departs(at, port.departures())?;
+        let (port, length) = (port.number, count(frame.len()));
+        if on_line {
+            let (start, ends) = self.ports[at].queue.last_transmission();
+            record.note(start, Happening::Sending { port, length, ends });
+        }
+        let happening = Happening::Departed {
             port,
             to_controller: self.cpu_port == Some(port),
-            length: count(frame.len()),
-            bytes: kept.unwrap_or_default(),
+            length,
+            bytes: tracing.kept(&record, frame),
+        };
+        record.note(self.now, happening);
+        Some(record)
+    }
+
+    /// Drops a frame that would have left.
+    pub(super) fn drop_instead(
+        &mut self,
+        mut record: Option<Box<Record>>,
+        at: usize,
+        reason: DropReason,
+    ) {
+        if let Some(record) = &mut record {
+            record.retract();
         }
+        self.drop_traced(record, Some(at), reason);
     }
 
     /// Notes that a packet passes once more.
@@ -197,7 +227,7 @@ fn count(packets: usize) -> u32 {
 
 /// Of the packets that wait, as far as they are looked at, those that leave before a turn: how many, their bytes, and the
 /// first of them.
-fn ahead(queue: &PortQueue<Waiting, Leaving>, turn: Turn, looks: usize) -> (u32, u64, Vec<Ahead>) {
+fn ahead(queue: &PortQueue<Waiting, Vec<u8>>, turn: Turn, looks: usize) -> (u32, u64, Vec<Ahead>) {
     let (mut packets, mut bytes) = (0, 0);
     // The first so far, in order.
     let mut first: Vec<(Turn, Ahead)> = Vec::new();

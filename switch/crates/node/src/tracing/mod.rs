@@ -12,13 +12,15 @@ mod pool;
 mod served;
 mod watch;
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use phb_network::{Port, Time};
-use phb_pipeline::Pipeline;
 use phb_pipeline::trace::{Ahead, Happening, Record, Tracer};
+use phb_pipeline::{Packet, Pipeline};
 use phb_trace::Filter;
 
+use crate::ports::Ports;
 use crate::switch::SwitchNode;
 use pool::Pool;
 pub use served::NAMED;
@@ -49,6 +51,22 @@ struct Watcher {
     from: u64,
 }
 
+/// A frame between egress and its departure.
+struct TracedFrame {
+    /// How many leave the port before it.
+    departure: u64,
+    /// It goes to the line, which takes its time.
+    on_line: bool,
+    record: Box<Record>,
+}
+
+/// Notes whose names a record is to be read with.
+pub(crate) fn note_program(record: &mut Record, pipeline: &Pipeline) {
+    if record.carried.dictionary.is_none() {
+        record.carried.dictionary = pipeline.dictionary().cloned();
+    }
+}
+
 /// The records that are under way, and those who want them.
 #[derive(Default)]
 pub(crate) struct Tracing {
@@ -60,6 +78,13 @@ pub(crate) struct Tracing {
     pool: Arc<Pool>,
     /// By the places of ports.
     served: Vec<Served>,
+    /// Frames that have not left yet, by the places of ports, in order.
+    frames: Vec<VecDeque<TracedFrame>>,
+    /// The port for which a packet passes egress; none if it is not there.
+    at: Option<usize>,
+    stray: Option<Box<Record>>,
+    /// It is noted that the packet at hand is queued.
+    noted: bool,
 }
 
 impl Tracing {
@@ -202,8 +227,62 @@ impl Tracing {
         served.map_or((0, 0, Vec::new()), |served| served.since(before))
     }
 
+    /// Says for which port the packet is that passes egress next.
+    pub(crate) fn turns_to(&mut self, at: Option<usize>) {
+        self.at = at;
+    }
+
+    /// Takes the record from a packet that has become a frame, for a port or [for nowhere](Self::take_stray).
+    #[cold]
+    pub(crate) fn leaves(&mut self, pipeline: &Pipeline, ports: &Ports, packet: &mut Packet) {
+        let Some(mut record) = packet.set_record(None) else {
+            return;
+        };
+        note_program(&mut record, pipeline);
+        self.charge(&mut record);
+        let Some(at) = self.at else {
+            self.stray = Some(record);
+            return;
+        };
+        let port = &ports[at];
+        if at >= self.frames.len() {
+            self.frames.resize_with(at + 1, VecDeque::new);
+        }
+        self.frames[at].push_back(TracedFrame {
+            departure: port.departures() + port.queue.frames() as u64,
+            on_line: !port.queue.passes_at_once(),
+            record,
+        });
+    }
+
+    /// The record of a frame that leaves the port at a place, which so many have left, and whether it was on the line.
+    pub(crate) fn departs(&mut self, at: usize, departures: u64) -> Option<(Box<Record>, bool)> {
+        let is_it = |frame: &mut TracedFrame| frame.departure == departures;
+        let frame = self.frames.get_mut(at)?.pop_front_if(is_it)?;
+        Some((frame.record, frame.on_line))
+    }
+
+    /// The record of a frame for a port that isn't there.
+    pub(crate) fn take_stray(&mut self) -> Option<Box<Record>> {
+        self.stray.take()
+    }
+
+    /// Counts the memory of a record whose packet is about to be queued, and keeps whether that is noted.
+    pub(crate) fn queued(&mut self, record: &mut Record, noted: bool) {
+        self.charge(record);
+        self.noted = noted;
+    }
+
+    /// Takes the note back that a packet is queued: there was no room for it.
+    #[cold]
+    pub(crate) fn refused(&self, packet: &mut Packet) {
+        if let Some(record) = packet.record().filter(|_| self.noted) {
+            record.retract();
+        }
+    }
+
     /// Counts the memory of a record whose packet waits.
-    pub(crate) fn charge(&mut self, record: &mut Record) {
+    fn charge(&mut self, record: &mut Record) {
         let bytes = record.memory();
         self.open_bytes = self.open_bytes + bytes - record.carried.charged;
         record.carried.charged = bytes;

@@ -1,4 +1,5 @@
 use phb_pipeline::trace::{Happening, Record};
+use proptest::prelude::*;
 
 use super::Filter;
 
@@ -361,4 +362,29 @@ fn a_filter_is_bounded() {
         error.contains("found 4200 bytes; expected at most 4096"),
         "{error}"
     );
+}
+
+/// Words that a filter is made of, and others.
+fn word() -> impl Strategy<Value = String> {
+    let known = "( ) ! && || and or not host src dst ether proto tcp icmp ip arp port tos dscp vlan every dropped waited \
+        egress-port ingress-port 10.0.0.0/8 ::/0 02:00:00:00:00:01 80 1-2 0x1f ef 5ms 1.5s 0 /";
+    prop_oneof![
+        9 => prop::sample::select(known.split_whitespace().map(str::to_owned).collect::<Vec<_>>()),
+        1 => ".{0,8}",
+    ]
+}
+
+proptest! {
+    /// Strangers send filters: each is read, and asked, or refused with a place in it.
+    #[test]
+    fn any_text_is_a_filter_or_an_error_with_a_place(words in prop::collection::vec(word(), 0..12)) {
+        let text = words.join(" ");
+        match Filter::parse(&text) {
+            Ok(mut filter) => {
+                filter.wants(1, &udp());
+                let _ = filter.accepts(&Record::new(1, 0));
+            }
+            Err(error) => prop_assert!(error.at <= text.chars().count(), "{error}"),
+        }
+    }
 }
