@@ -4,13 +4,17 @@
 //! (ports, counters, queue, shaper, output); the difference is the switch's. The program is a small one, so that the
 //! difference stands out.
 //!
-//! `alone`, `unlimited` or `line` and a number run that many rounds of 64 packets of it once, for a profiler.
+//! `traced` is a packet with everything that happens to it in a line of JSON, on one thread.
+//!
+//! `alone`, `unlimited`, `line` or `traced` and a number run that many rounds of 64 packets of it once, for a profiler.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use phb_network::{Node, Output, Port};
 use phb_node::{SwitchConfig, SwitchNode, unlimited};
+use phb_pipeline::trace::Tracer;
 use phb_pipeline::{Executor, Options, Pipeline, QueueMetadata};
+use phb_trace::Filter;
 use phb_traffic_manager::PortConfig;
 
 const PROGRAM: &str = include_str!("../tests/programs/steered_ranked.json");
@@ -34,8 +38,8 @@ fn asked() -> Option<usize> {
 }
 
 /// Nanoseconds per packet, the best of some runs; all rounds that are asked for are one.
-fn best(mut round: impl FnMut(u64)) -> f64 {
-    let (runs, rounds) = asked().map_or((RUNS, ROUNDS), |rounds| (1, rounds));
+fn best(runs: usize, mut round: impl FnMut(u64)) -> f64 {
+    let (runs, rounds) = asked().map_or((runs, ROUNDS), |rounds| (1, rounds));
     let mut best = f64::MAX;
     let mut number = 0;
     for _ in 0..runs {
@@ -56,7 +60,7 @@ fn alone(frames: &[(Port, Vec<u8>)]) -> f64 {
         egress_port: 1,
         ..QueueMetadata::default()
     };
-    best(|now| {
+    best(RUNS, |now| {
         for (port, frame) in frames {
             let mut packet = pipeline.ingress(now, *port, frame).packet;
             pipeline.egress(now, &mut packet, &metadata);
@@ -69,6 +73,15 @@ fn alone(frames: &[(Port, Vec<u8>)]) -> f64 {
 
 /// Each round a batch comes, and time passes until it has left.
 fn switched(frames: &[(Port, Vec<u8>)], line: PortConfig) -> f64 {
+    rounds(frames, line, false)
+}
+
+/// The same, with a trace of each packet that becomes a line of JSON.
+fn traced(frames: &[(Port, Vec<u8>)], line: PortConfig) -> f64 {
+    rounds(frames, line, true)
+}
+
+fn rounds(frames: &[(Port, Vec<u8>)], line: PortConfig, is_traced: bool) -> f64 {
     let config = SwitchConfig {
         name: "measured".to_owned(),
         cpu_port: None,
@@ -77,10 +90,19 @@ fn switched(frames: &[(Port, Vec<u8>)], line: PortConfig) -> f64 {
         executor: Executor::default(),
     };
     let mut switch = SwitchNode::new(config, [(0, unlimited()), (1, line)]);
-    switch.install(pipeline());
+    let mut pipeline = pipeline();
+    let mut watch = None;
+    if is_traced {
+        let tracer = Tracer::load(PROGRAM).expect("the artifact loads");
+        pipeline.set_tracer(Some(Box::new(tracer)));
+        watch = switch.watch(Filter::default(), 0);
+    }
+    switch.install(pipeline);
     let mut out = Output::new();
     let mut now = 0;
-    best(|_| {
+    let mut lines = Vec::new();
+    // A traced packet takes ten times as long.
+    best(if is_traced { RUNS / 10 } else { RUNS }, |_| {
         out.begin(now);
         let borrowed = frames.iter().map(|(port, frame)| (*port, &frame[..]));
         switch.receive_batch(now, borrowed, &mut out);
@@ -90,6 +112,13 @@ fn switched(frames: &[(Port, Vec<u8>)], line: PortConfig) -> f64 {
             out.begin(now);
             switch.tick(now, &mut out);
             std::hint::black_box(out.sent());
+        }
+        if let Some(watch) = &watch {
+            lines.clear();
+            for traced in watch.take(Duration::ZERO) {
+                watch.append_json(&traced, 0, &mut lines);
+            }
+            std::hint::black_box(&lines);
         }
     })
 }
@@ -107,6 +136,7 @@ fn main() {
         let nanoseconds = match std::env::args().nth(1).as_deref() {
             Some("alone") => alone(&frames),
             Some("unlimited") => switched(&frames, unlimited()),
+            Some("traced") => traced(&frames, line),
             _ => switched(&frames, line),
         };
         return println!("{nanoseconds:.1} ns per packet");
@@ -118,7 +148,8 @@ fn main() {
             "switch.unlimited.ns",
             switched(&frames, unlimited()) - alone,
         ),
-        ("switch.line.ns", switched(&frames, line) - alone),
+        ("switch.line.ns", switched(&frames, line.clone()) - alone),
+        ("switch.traced.ns", traced(&frames, line)),
     ];
     let rows = figures.map(|(name, value)| {
         if json {

@@ -25,6 +25,12 @@ impl Pool {
         record
     }
 
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        spare.len()
+    }
+
     pub(super) fn put(&self, mut record: Record) {
         record.clear(0, 0);
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use phb_network::{Node, Output, Time};
-use phb_node::tracing::{self, OPEN, TRACES, WATCHERS};
+use phb_node::tracing::{self, TRACES, WATCHERS};
 use phb_node::{CloneSession, SwitchNode, Watch, unlimited};
 use phb_pipeline::trace::{Ahead, CopyKind, Happening, Record};
 use phb_trace::Filter;
@@ -581,30 +581,6 @@ fn a_full_queue_of_traces_leaves_out_and_says_so() {
     assert_eq!(watch.message(&next[0], 0).traces_left_out, 5);
     assert_eq!(other.take(Duration::ZERO).len(), TRACES / 1000);
     assert_eq!(switch.statistics().transmitted, TRACES as u64 + 6);
-}
-
-#[test]
-fn only_so_many_packets_are_traced_at_once() {
-    let ring = PortConfig {
-        rate_bps: Some(0),
-        transmit_ring: OPEN + 10,
-        ..unlimited()
-    };
-    let mut switch = switch(STEERED, [(0, unlimited()), (1, ring), (2, unlimited())]);
-    let watch = watched(&mut switch, "");
-    for now in 0..OPEN as Time + 5 {
-        receive(
-            &mut switch,
-            now,
-            Steering {
-                port: 1,
-                ..Steering::default()
-            },
-        );
-    }
-    assert_eq!(watch.left_out(), 5);
-    assert_eq!(switch.statistics().queued, OPEN as u64 + 5);
-    assert!(watch.take(Duration::ZERO).is_empty());
 }
 
 #[test]
