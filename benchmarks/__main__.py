@@ -14,8 +14,8 @@ from benchmarks import page as pages
 from benchmarks.figures import DEMANDS, Figure, read, write
 
 # Modules of this package, in order; those in SEPARATE are processes of their own: memory in use changes their results.
-GROUPS = ("programs", "before", "instructions", "lab", "p4runtime", "control", "push", "watching", "veth")
-SEPARATE = ("p4runtime", "control", "push", "watching", "veth")
+GROUPS = ("programs", "before", "instructions", "lab", "p4runtime", "control", "push", "watching", "veth", "trace")
+SEPARATE = ("p4runtime", "control", "push", "watching", "veth", "trace")
 
 error_console = Console(stderr=True)
 
