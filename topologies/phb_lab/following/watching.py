@@ -31,6 +31,7 @@ class Following:
         self._sightings: list[Sighting] = []
         self._arrived: set[tuple[str, int, int]] = set()
         self._left_out = 0
+        self._dropped = 0
 
     def take(self) -> None:
         """Take what was seen and traced since the last time, before the switches leave traces out."""
@@ -41,8 +42,10 @@ class Following:
         self._left_out = told["left_out"]
         for name, watched in self._watched.items():
             # Others, too, may be what the filter wants at a switch.
-            self._traces[name] += [trace for trace in watched.take() if arrival_of(name, trace) in self._arrived]
-        if told["packets"] == self._followed.packets and not told["under_way"]:
+            fresh_traces = [trace for trace in watched.take() if arrival_of(name, trace) in self._arrived]
+            self._traces[name] += fresh_traces
+            self._dropped += sum("dropped" in trace["steps"][-1] for trace in fresh_traces)
+        if told["packets"] == self._followed.packets and told["under_way"] <= self._dropped:
             self._stop()
 
     def _stop(self) -> None:

@@ -4,6 +4,10 @@
 const COMPARED = new Set(['arrived', 'state', 'select', 'parser_error', 'checksum', 'condition', 'table', 'register', 'meter', 'enqueued', 'dequeued', 'departed', 'dropped', 'copied', 'request'])
 const LONGEST_COMPARED = 3000
 
+// Fields by which a packet comes to its queue; compilers put numbers behind names.
+const QUEUEING = /(?:^|[._])(?:rank|priority|egress_spec|egress_port|class_of_service|qid)\d*$/
+const MOST_FIELDS = 200
+
 // What a step decides, as text: packets whose texts are equal go on alike.
 const OUTCOMES = {
   select: what => visible(what.next),
@@ -83,7 +87,7 @@ function readDifferently(one, other, pair, node) {
     const names = list(node && node.reads)
     return mine.map((value, index) => [visible(names[index] || `key ${index + 1}`), value, its[index]]).filter(([, a, b]) => !same(a, b))
   }
-  const reads = kind === 'enqueued' ? fieldsSet(one, left.index, /(?:^|[._])(?:rank|priority|egress_spec|class_of_service|qid)$/) : list(node && node.reads).map(visible)
+  const reads = kind === 'enqueued' ? fieldsSet(one, left.index, QUEUEING) : list(node && node.reads).map(visible)
   const [mine, its] = [stateAfter(one, left.index), stateAfter(other, right.index)]
   const of = (state, field) => field.endsWith('.$valid$') ? ([...state.keys()].some(name => name.startsWith(field.slice(0, -7))) ? '0x1' : '0x0') : state.get(field)
   return reads.map(field => [field, of(mine, field), of(its, field)]).filter(([, a, b]) => a !== b && !same(a, b))
@@ -138,8 +142,25 @@ function deciding(found, one, other, flow, names, link) {
 
 function because(pair, one, other, flow, names) {
   const node = flow.node(flow.follow(one)[pair[0].index])
-  const rows = readDifferently(one, other, pair, node).map(([name, mine, its, field = name]) => [name, mine === undefined ? '–' : shown(field, mine), its === undefined ? '–' : shown(field, its), originOf(one, field, pair[0].index), originOf(other, field, pair[1].index)])
-  if (rows.length) return [grid('For they differ in', ['field', ...names, `${names[0]} has it`, `${names[1]} has it`], rows)]
+  const cell = (field, value) => value === undefined ? '–' : shown(field, value)
+  const told = (caption, fields) => grid(caption, ['field', ...names, `${names[0]} has it`, `${names[1]} has it`], fields.map(([name, mine, its, field = name]) => [
+    name, cell(field, mine), cell(field, its), originOf(one, field, pair[0].index), originOf(other, field, pair[1].index),
+  ]))
+  const read = readDifferently(one, other, pair, node)
+  const all = differing(one, other, pair)
+  const more = all.length ? make('details', {}, make('summary', {}, `All fields that differ there: ${all.length}`), told('Fields that differ', all.slice(0, MOST_FIELDS))) : ''
+  if (read.length) return [told('For they differ in', read), more]
+  return [...unread(pair, one, other), more]
+}
+
+// All fields in which the packets differ when they come to a step.
+function differing(one, other, [left, right]) {
+  const [mine, its] = [stateAfter(one, left.index), stateAfter(other, right.index)]
+  return [...new Set([...mine.keys(), ...its.keys()])].map(field => [field, mine.get(field), its.get(field)]).filter(([, a, b]) => a === undefined || b === undefined || !same(a, b))
+}
+
+// Why a decision differs that no field of the packets explains.
+function unread(pair, one, other) {
   const kind = pair[0].step.kind
   if (kind === 'table' && one.where !== other.where) return [make('p', {}, 'They are at different switches, whose entries differ.')]
   if (kind === 'table') return [make('p', {}, `${list(pair[0].step.what.key).length ? 'Their keys are the same' : 'It has no key'}: its entries changed between them.`)]

@@ -13,6 +13,8 @@ class Page {
     this.given = undefined
     at('every-node').checked = this.view.every
     at('left-out').textContent = leftOut ? `${counted(number(leftOut), 'trace')} more had no room on this page.` : ''
+    links.find = (where, of) => this.packets.find(packet => packet.where === where && packet.number === of)
+    links.open = packet => this.choose(packet)
     this.listen()
     this.list()
     if (this.packets.length) this.choose(this.packets[0])

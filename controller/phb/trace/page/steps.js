@@ -60,8 +60,17 @@ const tokensOf = what => what.without_rates ? [['tokens', 'it has no rates']] : 
   ['second bucket', change(number(what.second_before), number(what.second_after))],
 ]
 
-const ahead = (caption, packets) => list(packets).length ? [grid(caption, ['trace', 'rank', 'queue', 'bytes', 'from port', 'since'],
-  list(packets).map(record).map(one => [one.trace ? String(number(one.trace)) : '–', one.rank === undefined ? '–' : visible(one.rank), `${number(one.queue)}`, `${number(one.length)}`, `${number(one.ingress_port)}`, lasting(number(one.since_ns))]))] : []
+// Traces that steps name: the page sets where they are, and what opens one.
+const links = { find: () => undefined, open: () => undefined }
+
+function traceOf(value, from) {
+  const packet = number(value) ? links.find(from.where, number(value)) : undefined
+  if (!packet || packet === from) return number(value) ? String(number(value)) : '–'
+  return make('button', { type: 'button', class: 'link', 'aria-label': `to packet ${packet.number}`, onclick: () => links.open(packet) }, String(packet.number))
+}
+
+const ahead = (caption, packets, from) => list(packets).length ? [grid(caption, ['trace', 'rank', 'queue', 'bytes', 'from port', 'since'],
+  list(packets).map(record).map(one => [traceOf(one.trace, from), one.rank === undefined ? '–' : visible(one.rank), `${number(one.queue)}`, `${number(one.length)}`, `${number(one.ingress_port)}`, lasting(number(one.since_ns))]))] : []
 
 const frame = (hex, length) => {
   const kept = frameOf(hex)
@@ -89,13 +98,14 @@ const DETAILS = {
   register: what => [pairs([['before', shown('', what.before)], ['after', shown('', what.written ? what.after : what.before)]])],
   counter: what => what.beyond ? [] : [pairs(countsOf(what))],
   meter: what => [pairs([['colour', visible(what.colour)], ...tokensOf(what)])],
-  enqueued: what => [
+  copied: (what, step, from) => [pairs([['trace', traceOf(what.trace, from)]])],
+  enqueued: (what, step, from) => [
     pairs([['rank', what.rank === undefined ? '' : visible(what.rank)], ['queue', what.rank === undefined ? String(number(what.queue)) : ''], ['packets in it', String(number(what.depth))], ['ahead', `${counted(number(what.ahead), 'packet')}, ${counted(number(what.ahead_bytes), 'byte')}`]]),
-    ...ahead('Ahead, the next to leave first', what.behind),
+    ...ahead('Ahead, the next to leave first', what.behind, from),
   ],
-  dequeued: what => [
+  dequeued: (what, step, from) => [
     pairs([['waited', lasting(number(what.waited_ns))], ['served meanwhile', `${counted(number(what.served), 'packet')}, ${counted(number(what.served_bytes), 'byte')}`], ['left in the queue', String(number(what.depth))]]),
-    ...ahead('Served while it waited, the latest last', what.behind),
+    ...ahead('Served while it waited, the latest last', what.behind, from),
   ],
   sending: (what, step) => [pairs([['last bit sent after', lasting(Math.max(0, number(what.ends_ns) - step.time))]])],
   unknown: what => [make('pre', {}, visible(JSON.stringify(what)))],
@@ -119,7 +129,7 @@ function detailsOf(packet, stride, node) {
     make('h3', { id: 'step-title' }, title),
     make('p', { class: 'muted' }, `${step.part}, ${lasting(Math.max(0, step.time - packet.start))} after it came${summary ? ': ' : ''}`, summary ? make('b', {}, summary) : ''),
     sourceOf(step, node),
-    ...DETAILS[step.kind] ? DETAILS[step.kind](step.what, step) : [],
+    ...DETAILS[step.kind] ? DETAILS[step.kind](step.what, step, packet) : [],
     changed.length ? grid('Changes', ['field', 'before', 'after'], changed.map(([field, before, after]) => [field, before === undefined ? '–' : shown(field, before), after === undefined ? 'gone' : shown(field, after)])) : '',
     also.length ? make('details', {}, make('summary', {}, `${counted(also.length, 'statement')} after it`), make('ol', {}, also.map(one => make('li', {}, wordsOf(one).join(' '), ' ', sourceOf(one))))) : '',
   ]

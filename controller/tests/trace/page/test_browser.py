@@ -248,6 +248,14 @@ def test_waiting_is_told_with_who_was_ahead(viewer, with_program):
     assert "5 ms" in tab.locator("#step").inner_text()
 
 
+def test_packets_that_were_ahead_are_a_click_away(viewer, with_program):
+    tab = viewer.show(with_program)
+    tab.get_by_role("button", name="4. tcp").click()
+    tab.locator("[data-node=queue]").click()
+    tab.get_by_role("button", name="to packet 1").click()
+    assert tab.locator("#position").inner_text().startswith("Packet 1, step 1 of")
+
+
 def test_two_packets_part_where_their_entries_differ(viewer, with_program):
     tab = viewer.show(with_program)
     tab.get_by_label("compare packet 2 with").click()
@@ -278,6 +286,8 @@ def test_two_packets_part_at_a_condition_for_what_it_reads(viewer, with_program)
     )
     why = tab.get_by_role("region", name="For they differ in").locator("tbody tr").all_inner_texts()
     assert why == ["ipv4.ttl\t64 (0x40)\t1\tof the frame, from byte 14\tof the frame, from byte 14"]
+    tab.locator("summary", has_text="All fields that differ there: 1").first.click()
+    assert tab.get_by_role("region", name="Fields that differ").locator("tbody tr").count() == 1
     rows = tab.evaluate(
         """() => Object.fromEntries(
             [...document.querySelectorAll('#flow .node')].map(row => [row.dataset.node, row.className]))"""
