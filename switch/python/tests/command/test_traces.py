@@ -2,14 +2,27 @@
 
 import json
 import struct
+import time
 from pathlib import Path
 
-from ..support import CPU_PORT, PROGRAMS, Client
+from phb_switch import LIMITS
+
+from ..gnmi.support import Client as GnmiClient
+from ..support import CPU_PORT, PROGRAMS, Client, ipv4
 from ..test_packet_io import out
 from ..test_traces import arrived, watch
-from .test_start import running, stopped
+from .test_start import WAIT_SECONDS, running, stopped
 
 NO_FRAMES = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+
+
+FRAMES = 100_000
+
+
+def memory(process: int) -> int:
+    """What a process has in memory, in bytes."""
+    (line,) = (line for line in Path(f"/proc/{process}/status").read_text().splitlines() if line.startswith("VmRSS:"))
+    return int(line.split()[1]) << 10
 
 
 def test_a_file_and_clients_with_filters_of_their_own(tmp_path: Path) -> None:
@@ -42,3 +55,26 @@ def test_a_file_and_clients_with_filters_of_their_own(tmp_path: Path) -> None:
     assert [trace["number"] for trace in written] == [1, 2, 3]
     ends = [trace["steps"][-1]["departed"]["port"] for trace in written]
     assert ends == [1, 2, 1]
+
+
+def test_clients_that_do_not_read_take_little_memory(tmp_path: Path) -> None:
+    frame = struct.pack("<IIII", 1, 0, 90, 90) + ipv4(length=76)
+    (tmp_path / "1_in.pcap").write_bytes(NO_FRAMES + FRAMES * frame)
+    program = str(PROGRAMS / "router.json")
+    with running(tmp_path, "--use-files", "2", "-i", "1@1", program) as (process, port):
+        client = Client(port)
+        before = memory(process.pid)
+        watches = [watch(client) for _ in range(LIMITS["watches_of_one"])]
+        end = time.monotonic() + WAIT_SECONDS
+        monitor = GnmiClient(port)
+        while sum(monitor.values("/.../in-pkts").values()) < FRAMES:
+            assert time.monotonic() < end
+            time.sleep(0.1)
+        monitor.channel.close()
+        # All of them would be more than 100 MiB; the watches have 8 each at most, and what they share counts once.
+        assert memory(process.pid) - before < 48 << 20
+        for each in watches:
+            assert next(iter(each)).number == 1
+            each.call.cancel()
+        client.close()
+        assert stopped(process)[0] == 0
