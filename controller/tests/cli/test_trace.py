@@ -7,6 +7,7 @@ from made_up_traces import DROPPED, TRACE
 
 import phb_p4
 from phb.cli import run
+from phb.trace.page import told_in
 
 
 @pytest.fixture
@@ -101,19 +102,19 @@ def test_a_page(traces, tmp_path, capsys):
     page = tmp_path / "p.html"
     assert run(["trace", traces, "--page", str(page), "--dropped"]) == 0
     assert capsys.readouterr().out == f"page: {page}\n"
-    text = page.read_text()
+    text = told_in(page.read_text())
     assert '"reason":"unknown_port"' in text
     # What it passed isn't in phb's own program, so that isn't shown unless it is asked for.
     assert '"sections":[]' in text
     assert run(["trace", traces, "--page", str(page), "--artifact", str(phb_p4.artifact_path())]) == 0
-    assert '"name":"PhbIngress.classify.multi_field_ipv4"' in page.read_text()
+    assert '"name":"PhbIngress.classify.multi_field_ipv4"' in told_in(page.read_text())
 
 
 def test_a_page_of_phbs_own_program(write_file, tmp_path):
     steps = [{"part": "ingress", "table": {"name": "PhbIngress.classify.multi_field_ipv4"}}]
     page = tmp_path / "p.html"
     assert run(["trace", write_file("t.jsonl", json.dumps({"steps": steps})), "--page", str(page)]) == 0
-    assert '"name":"PhbIngress.schedule.shaper"' in page.read_text()
+    assert '"name":"PhbIngress.schedule.shaper"' in told_in(page.read_text())
 
 
 def test_a_page_of_what_is_no_program(traces, tmp_path, capsys):

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from phb.pipeline_names import DropReason
 from phb_lab.description import Network, Node
 from phb_lab.following.headers import describe
 
@@ -238,6 +239,15 @@ def _behind(dequeued: Mapping[str, Any]) -> str:
     return f"behind {packets}, {dequeued.get('served_bytes', 0):,} bytes"
 
 
+def _reason(trace: Mapping[str, Any], dropped: Mapping[str, Any]) -> str:
+    """Why it was dropped: as the program counts it, where the switch only knows that it was in ingress."""
+    counted = (step["counter"] for step in reversed(trace["steps"]) if "counter" in step)
+    number = next((counter.get("index", 0) for counter in counted if counter.get("name") == "PhbIngress.drops"), None)
+    if number is None or number not in set(DropReason):
+        return str(dropped.get("reason", ""))
+    return DropReason(number).name.lower()
+
+
 def _inside(came: Sighting, trace: Mapping[str, Any] | None, toward: Any) -> tuple[str, list[Piece]]:
     """What became of a packet that was not seen to leave a node, and where it was until then."""
     if trace is None:
@@ -245,7 +255,7 @@ def _inside(came: Sighting, trace: Mapping[str, Any] | None, toward: Any) -> tup
     dropped = _step(trace, "dropped")
     if dropped is None:
         return f"not seen to leave {came.node}: sent to a controller, or changed there", []
-    reason, at = dropped["dropped"].get("reason", ""), dropped.get("time_ns", came.at)
+    reason, at = _reason(trace, dropped["dropped"]), dropped.get("time_ns", came.at)
     port = dropped["dropped"].get("port")
     where = f"switch {came.node}" if port is None else f"queue {toward(came.node, port)}"
     piece = Piece(where, "switch" if port is None else "queue", came.at, at)

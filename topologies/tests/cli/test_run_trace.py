@@ -2,6 +2,8 @@
 
 import pytest
 
+from phb.trace.page import told_in
+
 
 @pytest.fixture
 def call(monkeypatch, capsys, tmp_path):
@@ -34,7 +36,7 @@ def test_lines_a_table_a_picture_and_a_page(call, tmp_path):
     assert sorted(path.name for path in (tmp_path / "out").glob("trace-*")) == [
         "trace-diffserv-fifo-cip.html", "trace-diffserv-fifo-cip.png", "trace-diffserv-fifo-cip.svg",
     ]  # fmt: skip
-    page = (tmp_path / "out/trace-diffserv-fifo-cip.html").read_text()
+    page = told_in((tmp_path / "out/trace-diffserv-fifo-cip.html").read_text())
     assert all(f'"switch":"{name}"' in page for name in ("c3640", "c7513", "mvs074"))
 
 

@@ -2,6 +2,8 @@
 
 import pytest
 
+from phb.pipeline_names import DropReason
+
 from .conftest import FRAME, seen, trace_at_s
 
 
@@ -96,6 +98,15 @@ def test_a_drop_says_where_the_packet_was_until_then(matched):
     assert pieces(journey)[-1] == ("queue s > t", "queue", 4, "")
     (journey,) = matched(way()[:4], [trace_at_s(1, (1, {"dropped": {"reason": "ingress"}}))])
     assert pieces(journey)[-1][0] == "wire x - s"
+
+
+def test_a_drop_by_the_program_has_its_reason(matched):
+    counted = {"counter": {"name": "PhbIngress.drops", "index": DropReason.TTL_EXPIRED}}
+    (journey,) = matched(way()[:4], [trace_at_s(1, (1, counted), (1, {"dropped": {"reason": "ingress"}}))])
+    assert journey.end == "dropped by s: ttl_expired"
+    counted["counter"]["index"] = 10_000
+    (journey,) = matched(way()[:4], [trace_at_s(1, (1, counted), (1, {"dropped": {"reason": "ingress"}}))])
+    assert journey.end == "dropped by s: ingress"
 
 
 def test_a_loss_ends_on_its_wire(matched):

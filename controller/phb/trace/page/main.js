@@ -151,4 +151,12 @@ class Page {
   }
 }
 
-new Page(JSON.parse(at('data').textContent))
+// Of the data that lies in the page, deflated and in base64.
+async function open() {
+  const packed = Uint8Array.from(atob(at('data').textContent), letter => letter.charCodeAt(0))
+  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate'))
+  new Page(JSON.parse(await new Response(unpacked).text()))
+  document.documentElement.dataset.ready = 'yes'
+}
+
+open()

@@ -71,6 +71,7 @@ class Viewer:
         self.tab.emulate_media(color_scheme=scheme, media="screen")
         self.tab.set_viewport_size({"width": width, "height": 900})
         self.tab.goto(path.as_uri())
+        self.tab.wait_for_selector("html[data-ready]")
         return self.tab
 
 

@@ -8,13 +8,13 @@ import pytest
 
 from phb.errors import InputError
 from phb.trace import page as module
-from phb.trace.page import page, read_program
+from phb.trace.page import page, read_program, told_in
 
 ROUTER = Path(__file__).parents[4] / "switch/programs/build/router.json"
 
 
 def data_of(text):
-    return json.loads(text.split('<script type="application/json" id="data">')[1].split("</script>")[0])
+    return json.loads(told_in(text))
 
 
 def test_the_page_holds_its_traces(traces):
