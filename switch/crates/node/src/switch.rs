@@ -225,7 +225,7 @@ impl SwitchNode {
     /// it has a tracer, traces have no steps inside of it.
     #[must_use]
     pub fn watch(&mut self, filter: Filter, frame_bytes: u32) -> Option<Arc<Watch>> {
-        let tracing = self.path.tracing.get_or_insert_default();
+        let tracing = self.path.begin_tracing();
         tracing.watch(&self.config.name, filter, frame_bytes)
     }
 
@@ -233,6 +233,7 @@ impl SwitchNode {
     pub fn unwatch(&mut self, watch: &Arc<Watch>) {
         if let Some(tracing) = &mut self.path.tracing {
             tracing.unwatch(watch);
+            self.path.end_tracing();
         }
         if !self.is_watched()
             && let Some(pipeline) = &mut self.path.pipeline
@@ -433,3 +434,6 @@ impl Node for SwitchNode {
         [event, search].into_iter().flatten().min()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,13 +3,18 @@
 #[path = "../../pipeline/tests/common/psa.rs"]
 mod program;
 
+use std::sync::Mutex;
 use std::time::Duration;
 
 use allocation_counter::measure;
 use phb_network::{Frame, Node, Output, Port};
 use phb_node::path::PASSES;
-use phb_node::{CloneSession, DropReason, Replica, SwitchConfig, SwitchNode, unlimited};
+use phb_node::{
+    CloneSession, DropReason, Drops, Replica, SwitchConfig, SwitchNode, tracing, unlimited,
+};
+use phb_pipeline::trace::Happening;
 use phb_pipeline::{Executor, Pipeline};
+use phb_trace::Filter;
 use phb_traffic_manager::PortConfig;
 
 const CPU: Port = 64;
@@ -193,7 +198,43 @@ fn what_a_frame_asks_for_is_what_leaves() {
         sent.sort_unstable();
         assert_eq!(sent, expected, "{name}");
         balanced(&switch);
+        sent = send_traced(ask);
+        sent.sort_unstable();
+        assert_eq!(sent, expected, "{name}, traced");
     }
+}
+
+/// What leaves, as above, when all packets are traced: each packet and each copy has a trace that ends as it was counted.
+fn send_traced(ask: Ask) -> Vec<(Port, Seen)> {
+    let node = Mutex::new(switch());
+    let watch = tracing::watch(&node, Filter::default(), 0).expect("there is room");
+    let mut switch = node.into_inner().expect("nobody panicked");
+    let sent = send(&mut switch, 4, ask);
+    let statistics = switch.statistics();
+    let traces = watch.take(Duration::ZERO);
+    let came = statistics.received + statistics.copied;
+    assert_eq!(traces.len() as u64, came);
+    let mut dropped = Drops::default();
+    for traced in &traces {
+        let record = traced.finished.record();
+        let steps = watch.message(traced, 0).steps;
+        match record.happened().next_back() {
+            Some((_, Happening::Departed { .. })) => {
+                assert!(
+                    steps.iter().any(|step| step.part == "deparser"),
+                    "{steps:?}"
+                );
+            }
+            Some((_, Happening::Dropped { reason, .. })) => {
+                let mut known = DropReason::ALL.into_iter();
+                let named = known.find(|known| known.name() == *reason);
+                dropped.count(named.expect("a reason"));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(dropped, statistics.dropped);
+    sent
 }
 
 fn balanced(switch: &SwitchNode) {
@@ -216,6 +257,7 @@ fn ports_that_no_switch_has_and_passes_without_end_are_counted() {
             ..asking()
         };
         assert_eq!(send(&mut switch, 4, ask), []);
+        assert_eq!(send_traced(ask), []);
         let total = switch.statistics();
         assert_eq!(total.dropped.of(reason), 1, "{port:x} {then:x}");
         if reason == DropReason::Passes {

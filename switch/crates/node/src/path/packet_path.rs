@@ -74,8 +74,10 @@ pub(crate) struct PacketPath {
     pub(crate) digests: Arc<Digests>,
     pub(crate) statistics: Statistics,
     pub(crate) log: Option<Arc<PacketLog>>,
-    /// Made when somebody wants traces for the first time.
+    /// While somebody wants traces, or a packet has a record.
     pub(crate) tracing: Option<Box<Tracing>>,
+    /// Records made before that.
+    traces: u64,
     /// The time of the event at hand, for lines of the log.
     pub(crate) now: Time,
     /// Ports at which something may move. Empty between two events, as are the two below.
@@ -93,6 +95,19 @@ impl PacketPath {
             cpu_port,
             drop_port,
             ..Self::default()
+        }
+    }
+
+    /// The records of packets, for a reader who comes.
+    pub(crate) fn begin_tracing(&mut self) -> &mut Tracing {
+        let tracing = || Box::new(Tracing::after(self.traces));
+        self.tracing.get_or_insert_with(tracing)
+    }
+
+    /// Ends tracing if nobody wants it any more and no packet has a record: nothing is tested for it then.
+    pub(crate) fn end_tracing(&mut self) {
+        if let Some(tracing) = self.tracing.take_if(|tracing| tracing.is_over()) {
+            self.traces = tracing.made();
         }
     }
 

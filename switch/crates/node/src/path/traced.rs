@@ -130,6 +130,9 @@ impl PacketPath {
     pub(super) fn finish(&mut self, record: Record) {
         if let Some(tracing) = &mut self.tracing {
             tracing.finish(record);
+            if !tracing.is_watched() {
+                self.end_tracing();
+            }
         }
     }
 

@@ -4,8 +4,8 @@ use std::sync::{Mutex, PoisonError, TryLockError};
 
 use phb_pipeline::trace::Record;
 
-/// Records that are kept for reuse.
-const RECORDS: usize = 1024;
+/// Records that are kept for reuse: at most some 20 MB.
+const RECORDS: usize = 256;
 
 #[derive(Debug, Default)]
 pub(super) struct Pool {

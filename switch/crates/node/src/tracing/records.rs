@@ -109,6 +109,24 @@ impl Tracing {
         }
     }
 
+    /// Nothing under way, after so many records.
+    pub(crate) fn after(made: u64) -> Self {
+        Self {
+            made,
+            ..Self::default()
+        }
+    }
+
+    /// Records made so far.
+    pub(crate) fn made(&self) -> u64 {
+        self.made
+    }
+
+    /// Whether there is neither a reader nor a packet with a record.
+    pub(crate) fn is_over(&self) -> bool {
+        self.open == 0 && !self.is_watched()
+    }
+
     /// Whether there is a reader.
     pub(crate) fn is_watched(&self) -> bool {
         !self.watchers.is_empty()
