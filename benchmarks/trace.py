@@ -5,8 +5,9 @@ made by the same core, too. Frames come from a replay in a virtual network, so t
 
 The load is that of 4ward's benchmark, a P4 simulator that records every packet: SAI P4's middleblock with 10,000
 routes of /32 to 100 next hops and 500 ternary entries in two ACLs, none of which matches; frames of 34 bytes to one
-route after another (github.com/smolkaj/4ward, docs/PERFORMANCE.md). It needs SAI P4's sources (PHB_PEERS/sonic-pins)
-and p4c-bm2-ss; without them phb's own program is measured alone, with a policy of a thousand rules.
+route after another (github.com/smolkaj/4ward/blob/main/docs/PERFORMANCE.md). It needs SAI P4's sources
+(PHB_PEERS/sonic-pins) and p4c-bm2-ss; without them phb's own program is measured alone, with a policy of a thousand
+rules.
 """
 
 from __future__ import annotations

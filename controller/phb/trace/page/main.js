@@ -93,7 +93,7 @@ class Page {
     if (packet) this.flow.follow(packet)
     this.redraw()
     this.list()
-    this.show(this.step)
+    if (this.stride !== undefined) this.show(this.stride)
   }
 
   redraw() {

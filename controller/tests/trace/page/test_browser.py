@@ -312,6 +312,17 @@ def test_packets_of_different_switches_are_told_apart(viewer, traces, tmp_path):
     assert "They are at different switches, whose entries differ." in tab.locator("#compared").inner_text()
 
 
+def test_comparing_stays_at_the_step(viewer, with_program):
+    tab = viewer.show(with_program)
+    tab.locator("[data-node=queue]").click()
+    where = tab.locator("#position").inner_text()
+    assert "step 10 of" in where
+    for _ in range(2):
+        tab.get_by_label("compare packet 2 with").click()
+        assert tab.locator("#position").inner_text() == where
+        assert tab.evaluate(CURRENT) == "queue"
+
+
 def test_two_packets_of_one_way_say_so(viewer, with_program):
     tab = viewer.show(with_program)
     tab.get_by_label("compare packet 4 with").click()
