@@ -10,6 +10,8 @@ mod generate;
 #[expect(dead_code, reason = "the test of this name looks closer")]
 #[path = "../../crates/pipeline/tests/twins/pair.rs"]
 mod pair;
+#[path = "../../crates/pipeline/tests/twins/replay.rs"]
+mod replay;
 #[path = "../../crates/pipeline/tests/twins/state.rs"]
 mod state;
 #[path = "../../crates/pipeline/tests/twins/writes.rs"]

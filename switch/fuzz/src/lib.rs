@@ -1,20 +1,24 @@
 //! Shared by the fuzz targets: the committed artifacts, values drawn from the fuzzer's bytes, and switches to drive. A
-//! switch stands there twice, with native code and with the interpreter, and the two are compared.
+//! switch stands there twice, with native code and with the interpreter, and the two are compared. Of the latter's packets
+//! every second one is traced.
 
 #[path = "../../crates/pipeline/tests/twins/state.rs"]
 mod state;
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arbitrary::{Result, Unstructured};
 use phb_network::{Frame, Node, Output, Port, Time, Transmission};
+use phb_node::tracing::Watch;
 use phb_node::{Failure, SwitchConfig, SwitchNode, Update, unlimited};
+use phb_pipeline::trace::Tracer;
 use phb_pipeline::{
     Digest, Entry, Executor, KeyInfo, LoadError, Match, MatchKind, Options, Pipeline, TableInfo,
 };
+use phb_trace::Filter;
 
 /// The port that leads to controllers.
 const CPU_PORT: Port = 510;
@@ -115,7 +119,12 @@ pub fn load(json: &str) -> std::result::Result<[Pipeline; 2], LoadError> {
         Pipeline::load(json, options)
     });
     match (native, interpreted) {
-        (Ok(native), Ok(interpreted)) => Ok([native, interpreted]),
+        (Ok(native), Ok(mut interpreted)) => {
+            // What is traced may be longer than what a program may have.
+            let tracer = Tracer::load(json).ok();
+            interpreted.set_tracer(tracer.map(Box::new));
+            Ok([native, interpreted])
+        }
         (native, interpreted) => {
             let (native, interpreted) = (native.err(), interpreted.err());
             assert_eq!(native, interpreted, "only one executor refuses it");
@@ -126,7 +135,11 @@ pub fn load(json: &str) -> std::result::Result<[Pipeline; 2], LoadError> {
 
 /// A switch with native code and one with the interpreter. What is done to one is done to the other, with the same
 /// results.
-pub struct Twins([SwitchNode; 2]);
+pub struct Twins {
+    switches: [SwitchNode; 2],
+    /// The traces of the second one.
+    watch: Arc<Watch>,
+}
 
 /// What leaves a switch.
 #[derive(Debug, PartialEq)]
@@ -139,17 +152,33 @@ struct Left {
 impl Twins {
     /// Switches that run two pipelines of one program.
     pub fn new(pipelines: [Pipeline; 2]) -> Self {
-        Self(pipelines.map(switch))
+        let mut switches = pipelines.map(switch);
+        let filter = Filter::parse("every 2").expect("it is understood");
+        let watch = switches[1].watch(filter, 0).expect("nobody else watches");
+        Self { switches, watch }
+    }
+
+    /// Reads all traces as lines of JSON and as messages.
+    fn read_traces(&self) {
+        for traced in self.watch.take(Duration::ZERO) {
+            let mut line = Vec::new();
+            self.watch.append_json(&traced, 0, &mut line);
+            let line: serde_json::Value = serde_json::from_slice(&line).expect("a line is JSON");
+            let message = self.watch.message(&traced, 0);
+            let steps = line["steps"].as_array().map_or(0, Vec::len);
+            assert_eq!(steps, message.steps.len(), "{line}");
+            assert!(steps > 0, "a packet without an arrival");
+        }
     }
 
     fn pipelines(&mut self) -> Option<[Pipeline; 2]> {
-        let [native, interpreted] = self.0.each_mut().map(SwitchNode::take_pipeline);
+        let [native, interpreted] = self.switches.each_mut().map(SwitchNode::take_pipeline);
         Some([native?, interpreted?])
     }
 
     /// One of the two, to look at.
     pub fn reference(&self) -> &SwitchNode {
-        &self.0[1]
+        &self.switches[1]
     }
 
     /// Writes a batch.
@@ -159,7 +188,7 @@ impl Twins {
         atomic: bool,
     ) -> Vec<std::result::Result<(), Failure>> {
         let [native, interpreted] = self
-            .0
+            .switches
             .each_mut()
             .map(|switch| switch.write(updates, atomic));
         assert_eq!(native, interpreted, "the answers to {updates:?} differ");
@@ -176,20 +205,21 @@ impl Twins {
         frame.resize(length, 0);
         *now += u64::from(bytes.arbitrary::<u32>()?);
         let [native, interpreted] = self
-            .0
+            .switches
             .each_mut()
             .map(|switch| pass(switch, *now, port, &frame));
         assert_eq!(
             native, interpreted,
             "what leaves differs for {frame:02x?} at port {port}"
         );
+        self.read_traces();
         self.compare(false);
         Ok(())
     }
 
     /// Compares what can be read of both: all of it, or without arrays of many cells.
     pub fn compare(&self, all: bool) {
-        let [native, interpreted] = &self.0;
+        let [native, interpreted] = &self.switches;
         assert_eq!(native.statistics(), interpreted.statistics());
         let program = |switch: &SwitchNode| switch.pipeline().is_some();
         assert_eq!(program(native), program(interpreted));
