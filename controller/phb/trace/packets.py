@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from phb.explain.packet import TracedPacket
+from phb.pipeline_names import DropReason
 from phb.trace.messages import Trace
 from phb.trace.values import milliseconds
 
@@ -17,7 +18,8 @@ class Packet:
     Attributes:
         came: Where it came from: ``in 1``, ``from the controller``, ``a copy of 7``.
         endpoints: Source and destination; empty where its first bytes aren't in the trace.
-        fate: What became of it: ``out 2``, ``dropped: policed``; empty if the trace ends before that.
+        fate: What became of it: ``out 2``, ``dropped: policed``, of phb's program by its own reason; empty if the trace
+            ends before that.
         waited_ns: Nanoseconds in queues.
         lasted_ns: From the first step to the last.
     """
@@ -47,7 +49,7 @@ def packet(trace: Trace) -> Packet:
     departed, dropped = _only(steps, "departed"), _only(steps, "dropped")
     frame = bytes.fromhex(arrived.get("frame", "") or (departed or {}).get("frame", ""))
     if dropped is not None:
-        fate = f"dropped: {dropped.get('reason', 'unknown')}"
+        fate = f"dropped: {_own_reason(steps) or dropped.get('reason', 'unknown')}"
     elif departed is not None:
         fate = "to the controller" if departed.get("to_controller") else f"out {departed.get('port', 0)}"
     else:
@@ -68,6 +70,18 @@ def packet(trace: Trace) -> Packet:
         waited_ns=sum(step["dequeued"].get("waited_ns", 0) for step in steps if "dequeued" in step),
         lasted_ns=steps[-1].get("time_ns", 0) - steps[0].get("time_ns", 0) if steps else 0,
     )
+
+
+_DROPS = "PhbIngress.drops"
+
+
+def _own_reason(steps: list[dict[str, Any]]) -> str | None:
+    """Give the reason by which phb's program has counted the packet as dropped; None of other programs."""
+    for step in reversed(steps):
+        counter = step.get("counter", {})
+        if counter.get("name") == _DROPS and counter.get("index", 0) in list(DropReason):
+            return DropReason(counter["index"]).name.lower().replace("_", " ")
+    return None
 
 
 def _only(steps: list[dict[str, Any]], kind: str) -> dict[str, Any] | None:

@@ -4,12 +4,11 @@ from datetime import datetime
 
 import pytest
 import yaml
+from explained import Explaining
 
 import phb_p4
 from phb.compiler import compile_policy
-from phb.explain.pipeline import Pipeline
 from phb.formats import yaml_format
-from phb.names import Names
 from phb_device.native import Entries, once
 from phb_switch import PortConfig, Switch
 
@@ -22,7 +21,8 @@ class Programmed:
     def __init__(self, text, artifact, rates=None, configs=None):
         self.policy = yaml_format.read(text, "policy.yaml")
         self.intent = compile_policy(self.policy, artifact, at=AT)
-        self.model = Pipeline(self.intent, Names.of(self.intent, self.policy), rates)
+        self.explaining = Explaining(self.intent, self.policy, artifact, rates)
+        self.model = self.explaining.model
         configs = configs or {}
         self.switch = Switch("dut", {port: configs.get(port, PortConfig()) for port in range(1, 5)}, cpu_port=510)
         self.switch.load(phb_p4.artifact_path().read_text())

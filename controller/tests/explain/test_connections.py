@@ -1,6 +1,9 @@
 """Connections of the model open, close and count as those of the switch, and their windows are clamped alike."""
 
+from collections import Counter
+
 import pytest
+from explained import FRAME_BYTES
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from scapy.layers.inet import IP, TCP
@@ -125,21 +128,27 @@ stretches = st.one_of(
 
 
 class Both:
-    """A cross-connected switch and its model; every packet must fare alike."""
+    """A cross-connected switch and its model; every packet must fare alike, and the switch's trace say so."""
 
-    def __init__(self, program):
+    def __init__(self, program, *, traced=True):
         self.both = program(POLICY)
         self.now = 0
+        self.traces = self.both.switch.trace(frame_bytes=FRAME_BYTES) if traced else None
+        self.tally = Counter()
 
     def send(self, gap, back, frame):
         self.now += gap
         port = SERVERS if back else CLIENTS
         drops = self.both.drops()
-        packet = self.both.model.process(self.now, port, frame)
+        said = self.both.explaining.process(self.now, port, frame)
+        packet = said.packet
         sent = [data.hex() for _, _, data in self.both.switch.process(port, frame, self.now)]
         dropped = [DropReason(reason) for reason, count in enumerate(self.both.drops()) if count > drops[reason]]
         assert dropped == ([packet.drop_reason] if packet.is_dropped() else [])
         assert sent == ([] if packet.is_dropped() else [packet.headers.frame.hex()])
+        if self.traces is not None:
+            (trace,) = self.traces.take()
+            assert self.both.explaining.differences(said, trace, self.tally) == ""
         return packet
 
 
@@ -179,6 +188,13 @@ def test_a_connection_is_clamped_alike(program, version, options):
     assert admitted[0] == ["opens a TCP connection; 0 of at most 2 are established"]
     assert admitted[2] == ["establishes TCP connection 1 of at most 2"]
     assert admitted[3:] == [[], [], []]
+    for what in (
+        "stage window",
+        "register window_smoothed_us",
+        "register window_segment",
+        "register connection_progress",
+    ):
+        assert both.tally[what], what
 
 
 def test_a_maximum_rate_drops_alike(program):
@@ -200,11 +216,13 @@ def test_a_maximum_rate_drops_alike(program):
     assert fates[:6] == [DropReason.NONE] * 3 + [DropReason.MAXIMUM_RATE] * 3
     assert fates[6:10] == [DropReason.NONE] * 4
     assert fates[-1] is DropReason.MAXIMUM_RATE
+    assert both.tally["stage allowance"]
+    assert both.tally["register allowance_used"]
 
 
 def test_what_idles_is_given_up_by_the_sweep_alike(program):
     """As many other connections' packets as there are slots pass before the next SYN; the limit is free again."""
-    both, talk = Both(program), Talk()
+    both, talk = Both(program, traced=False), Talk()
 
     def fates(client):
         return [both.send(*step[:2], talk.frame(step)).drop_reason for step in handshake(False, 4, (client, 80))]

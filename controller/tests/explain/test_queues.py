@@ -127,3 +127,13 @@ def test_less_than_an_ethernet_header_is_a_flow_of_zeros(program, length):
     model = program(text).model
     whole, cut = (model.process(1, IN, data).schedule.conversation for data in (bytes(14), b"\xff" * length))
     assert whole == cut
+
+
+def test_a_frame_shorter_than_ppp_saves_is_as_long_as_the_switch_takes_it_for(program):
+    text = BASE.format(queueing=QUEUEING["flows, 12"]).replace(
+        "routes:", "cross-connects: [{between: [lan, line]}]\nroutes:"
+    )
+    both = program(text)
+    plan = both.model.process(1, IN, b"\xff" * 5).schedule
+    both.switch.process(IN, b"\xff" * 5, 1)
+    assert both.switch.read_register("conversation_finish", plan.slot, 1) == [plan.finish]

@@ -76,9 +76,13 @@ class Device:
         for queue in self.intent.queues:
             self._registers.append((QUEUE_AVERAGE, queue.first))
         self._registers += [(QUEUE_AVERAGE, 65536 + port) for port in PORTS]
-        resets = [Update.register(name, cell, b"\0") for name, cell in self._registers]
+        resets = [Update.register(name, cell, b"\0") for name, cell in dict.fromkeys(self._registers)]
         self._write([*self._deletes, *resets])
         self._deletes, self._registers = [], []
+
+    def wrote(self, register, cell):
+        """Tells of a cell that the case has written, to be zero afterwards."""
+        self._registers.append((register, cell))
 
     def drops(self):
         """Dropped packets by reason, of all cases since the program was loaded."""

@@ -52,7 +52,8 @@ def schedule(packet: TracedPacket, tables: Tables, state: PipelineState) -> None
         start = state.virtual_time[port, plan.level]
         if conversation_before:
             start = max(start, conversation.finish)
-    length = packet.length + plan.overhead
+    # As the pipeline adds them: a frame shorter than the encapsulation saves is a very long one.
+    length = packet.length + plan.overhead & 0xFFFFFFFF
     cost = plan.weight * length * (flows if plan.by_flows else 1)
     plan.start = start
     plan.finish = min(start + cost, _LAST_FINISH)
