@@ -200,8 +200,9 @@ def _words_differ(said, trace, found, met, tally):
         if not step.origin.line:
             continue
         if step.stage in ("window", "allowance"):
-            # By rates that stage mark has found, for this packet or an earlier one of the other end.
-            if place not in met:
+            # By rates that stage mark has found, for this packet or an earlier one of the other end. Of a connection
+            # that isn't known explain names the rates that it would keep to; the switch doesn't look for them.
+            if place not in met and said.packet.connection.known:
                 yield f"stage {step.stage}: '{step.words}' by {place}, the traces so far have {met}"
             continue
         # Of two words for one entry the second is at the same place.

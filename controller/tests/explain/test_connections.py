@@ -155,7 +155,7 @@ class Both:
 @given(st.lists(stretches, min_size=1, max_size=20))
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_random_segments(program, drawn):
-    both, talk = Both(program), Talk()
+    both, talk = Both(program, traced=False), Talk()
     for step in [step for stretch in drawn for step in stretch]:
         packet = both.send(step[0], step[1], talk.frame(step))
         for one in packet.steps:
@@ -165,6 +165,14 @@ def test_random_segments(program, drawn):
         event(
             next((step.words.split(":")[0].split()[-1] for step in packet.steps if step.stage == WINDOW), "untouched")
         )
+
+
+@given(st.lists(stretches, min_size=1, max_size=20))
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_random_segments_and_their_traces(program, drawn):
+    both, talk = Both(program), Talk()
+    for step in [step for stretch in drawn for step in stretch]:
+        both.send(step[0], step[1], talk.frame(step))
 
 
 @pytest.mark.parametrize("version", [4, 6])
