@@ -113,9 +113,10 @@ impl SwitchNode {
     pub fn install(&mut self, pipeline: Pipeline) {
         self.drop_waiting();
         self.set_replication(Replication::default());
+        let is_logged = self.path.is_logged();
         let pipeline = self.path.pipeline.insert(pipeline);
         pipeline.set_ports_down(&self.down);
-        pipeline.set_logging(self.path.log.is_some());
+        pipeline.set_logging(is_logged);
         if let Some(port) = self.config.cpu_port.filter(|_| pipeline.is_psa()) {
             let session = CloneSession::to_controllers(port);
             self.path
@@ -218,7 +219,7 @@ impl SwitchNode {
         if let Some(pipeline) = &mut self.path.pipeline {
             pipeline.set_logging(log.is_some());
         }
-        self.path.log = log;
+        self.path.set_log(log);
     }
 
     /// Adds a reader of traces, as [`tracing::watch`](crate::tracing::watch) does, but leaves the program as it is: unless

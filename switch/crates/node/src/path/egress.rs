@@ -143,29 +143,36 @@ impl PacketPath {
     }
 
     fn depart(&mut self, now: Time, at: usize, frame: Vec<u8>, out: &mut Output) {
-        let number = self.ports[at].number;
-        let length = frame.len() as u64;
+        let port = &mut self.ports[at];
+        let number = port.number;
         if self.cpu_port == Some(number) {
-            self.note(PacketEvent::ToController, number, &frame);
-            let record = match self.tracing {
-                Some(_) => self.note_departed(at, &frame),
-                None => None,
-            };
-            if !self.packet_ins.push(frame) {
-                return self.drop_instead(record, at, DropReason::CpuBuffer);
-            }
-            if let Some(record) = record {
-                self.finish(*record);
-            }
-            self.statistics.to_cpu += 1;
-        } else {
-            self.note(PacketEvent::Transmitted, number, &frame);
-            if self.tracing.is_some() {
-                self.end(at, &frame);
-            }
-            out.send(now, number, Frame::new(frame));
-            self.statistics.transmitted += 1;
+            return self.give_to_controller(at, frame);
         }
+        port.statistics.transmitted_packets += 1;
+        port.statistics.transmitted_bytes += frame.len() as u64;
+        self.statistics.transmitted += 1;
+        if self.is_observed {
+            self.note(PacketEvent::Transmitted, number, &frame);
+            self.end(at, &frame);
+        }
+        out.send(now, number, Frame::new(frame));
+    }
+
+    fn give_to_controller(&mut self, at: usize, frame: Vec<u8>) {
+        let port = &self.ports[at];
+        let length = frame.len() as u64;
+        self.note(PacketEvent::ToController, port.number, &frame);
+        let record = match self.tracing {
+            Some(_) => self.note_departed(at, port.departures(), &frame),
+            None => None,
+        };
+        if !self.packet_ins.push(frame) {
+            return self.drop_instead(record, at, DropReason::CpuBuffer);
+        }
+        if let Some(record) = record {
+            self.finish(*record);
+        }
+        self.statistics.to_cpu += 1;
         let port = &mut self.ports[at].statistics;
         port.transmitted_packets += 1;
         port.transmitted_bytes += length;

@@ -30,12 +30,12 @@ impl PacketPath {
     pub(crate) fn enter(&mut self, now: Time, port: Port, frame: &[u8], out: &mut Output) {
         self.budget = BUDGET;
         self.now = now;
-        self.note(PacketEvent::Received, port, frame);
         let origin = Origin { port, passes: 0 };
-        if self.tracing.is_some()
-            && let Some(record) = self.arrival(now, port, frame)
-        {
-            return self.enter_traced(now, frame, record, origin, out);
+        if self.is_observed {
+            self.note(PacketEvent::Received, port, frame);
+            if let Some(record) = self.arrival(now, port, frame) {
+                return self.enter_traced(now, frame, record, origin, out);
+            }
         }
         let Some(pipeline) = self.pipeline.as_mut() else {
             return self.drop_early(None, origin, DropReason::NoPipeline);

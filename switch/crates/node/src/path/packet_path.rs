@@ -73,11 +73,13 @@ pub(crate) struct PacketPath {
     pub(crate) packet_ins: Arc<PacketIns>,
     pub(crate) digests: Arc<Digests>,
     pub(crate) statistics: Statistics,
-    pub(crate) log: Option<Arc<PacketLog>>,
+    log: Option<Arc<PacketLog>>,
     /// While somebody wants traces, or a packet has a record.
     pub(crate) tracing: Option<Box<Tracing>>,
     /// Records made before that.
     traces: u64,
+    /// There is a log, or `tracing`: one test where a packet arrives, and one where it departs.
+    pub(super) is_observed: bool,
     /// The time of the event at hand, for lines of the log.
     pub(crate) now: Time,
     /// Ports at which something may move. Empty between two events, as are the two below.
@@ -100,6 +102,7 @@ impl PacketPath {
 
     /// The records of packets, for a reader who comes.
     pub(crate) fn begin_tracing(&mut self) -> &mut Tracing {
+        self.is_observed = true;
         let tracing = || Box::new(Tracing::after(self.traces));
         self.tracing.get_or_insert_with(tracing)
     }
@@ -108,7 +111,17 @@ impl PacketPath {
     pub(crate) fn end_tracing(&mut self) {
         if let Some(tracing) = self.tracing.take_if(|tracing| tracing.is_over()) {
             self.traces = tracing.made();
+            self.is_observed = self.is_logged();
         }
+    }
+
+    pub(crate) fn set_log(&mut self, log: Option<Arc<PacketLog>>) {
+        self.log = log;
+        self.is_observed = self.is_logged() || self.tracing.is_some();
+    }
+
+    pub(crate) fn is_logged(&self) -> bool {
+        self.log.is_some()
     }
 
     /// The place of a packet in the order of transmission, by the program, rank and priority.

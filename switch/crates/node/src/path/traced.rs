@@ -152,21 +152,26 @@ impl PacketPath {
         self.drop(at, reason);
     }
 
-    /// The end of a frame that leaves by a port, if it is traced.
+    /// The end of a frame that leaves by a port, where it is counted already, if it is traced.
     #[cold]
     pub(super) fn end(&mut self, at: usize, frame: &[u8]) {
-        if let Some(record) = self.note_departed(at, frame) {
+        let departure = self.ports[at].departures() - 1;
+        if let Some(record) = self.note_departed(at, departure, frame) {
             self.finish(*record);
         }
     }
 
-    /// Notes that a frame leaves by a port, if it is traced; gives the record.
+    /// Notes that a frame leaves a port after so many others, if it is traced; gives the record.
     #[cold]
-    pub(super) fn note_departed(&mut self, at: usize, frame: &[u8]) -> Option<Box<Record>> {
-        let port = &self.ports[at];
+    pub(super) fn note_departed(
+        &mut self,
+        at: usize,
+        departure: u64,
+        frame: &[u8],
+    ) -> Option<Box<Record>> {
         let tracing = self.tracing.as_mut()?;
-        let (mut record, on_line) = tracing.departs(at, port.departures())?;
-        let (port, length) = (port.number, count(frame.len()));
+        let (mut record, on_line) = tracing.departs(at, departure)?;
+        let (port, length) = (self.ports[at].number, count(frame.len()));
         if on_line {
             let (start, ends) = self.ports[at].queue.last_transmission();
             record.note(start, Happening::Sending { port, length, ends });
