@@ -43,7 +43,8 @@ impl Traces {
             let mut line = Vec::new();
             self.watch.append_json(traced, 0, &mut line);
             line.pop();
-            String::from_utf8_lossy(&line).into_owned()
+            // It is made of text alone.
+            String::from_utf8(line).unwrap_or_default()
         });
         lines.collect()
     }

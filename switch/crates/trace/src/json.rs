@@ -123,8 +123,9 @@ impl<'a> Object<'a> {
 }
 
 fn text(text: &str, to: &mut Vec<u8>) {
-    let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
-    if text.bytes().all(is_plain) {
+    // Without a way out in between, so that many bytes are looked at together.
+    let is_strange = |byte: u8| (byte < b' ') | (byte == b'"') | (byte == b'\\');
+    if !text.bytes().fold(false, |any, byte| any | is_strange(byte)) {
         to.push(b'"');
         to.extend_from_slice(text.as_bytes());
         to.push(b'"');
