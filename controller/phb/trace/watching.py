@@ -65,7 +65,7 @@ async def watch(
 def _failed(error: grpc.RpcError, switch: Switch, packets: str) -> InputError | SwitchError:
     code, words = error.code(), (error.details() or error.code().name)[:2000]
     if code is grpc.StatusCode.INVALID_ARGUMENT:
-        return InputError(Origin("--filter"), f"'{packets}'", f"a filter of packets: {words}")
+        return InputError(Origin("--filter"), f"'{packets}'", f"a filter of packets: {words.removeprefix('filter: ')}")
     if code is grpc.StatusCode.UNIMPLEMENTED:
         return SwitchError(switch.address, "the switch tells no traces (phb-switch does)")
     if code is grpc.StatusCode.UNAVAILABLE:

@@ -10,6 +10,8 @@ from made_up_traces import DROPPED, TRACE, message
 
 from phb.cli import run
 from phb.trace.messages import PACKAGE, TraceMessage, WatchRequest, WatchResponse
+from phb_p4 import artifact_path
+from phb_switch import P4RuntimeServer, PortConfig, Switch
 
 ANSWERS = [
     WatchResponse(started={"artifact_sha256": "ab"}),
@@ -123,3 +125,32 @@ def test_a_file_is_no_switch(write_file, capsys, options):
     path = write_file("t.jsonl", "")
     assert run(["trace", path, *options]) == 2
     assert capsys.readouterr().err.startswith(f"phb: {options[0]}: found a file of traces ({path}), too")
+
+
+def test_a_real_switch(capsys):
+    """Frames keep coming while the command watches three of those that its filter wants."""
+    switch = Switch("edge", {1: PortConfig(), 2: PortConfig()})
+    switch.load(artifact_path().read_text())
+    server = P4RuntimeServer(switch, device_id=1)
+    ended = threading.Event()
+
+    def send():
+        now = 0
+        while not ended.wait(0.01):
+            for length in (60, 61):
+                now += 1_000_000
+                switch.process(1, bytes(12) + b"\x08\x00" + bytes(length - 14), now)
+
+    sender = threading.Thread(target=send)
+    address = f"127.0.0.1:{server.start()}"
+    sender.start()
+    try:
+        assert run(["trace", "--grpc", address, "--filter", "dropped", "--count", "3", "--brief"]) == 0
+        assert run(["trace", "--grpc", address, "--filter", "tpc"]) == 2
+    finally:
+        ended.set()
+        sender.join()
+        server.stop()
+    shown = capsys.readouterr()
+    assert [line.partition(", in 1 -> ")[2] for line in shown.out.splitlines()] == ["dropped: bad checksum"] * 3
+    assert "--filter: found 'tpc', expected a filter of packets: character 1: " in shown.err

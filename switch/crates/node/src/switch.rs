@@ -252,7 +252,12 @@ impl SwitchNode {
 
     /// The program's artifact, if it is to be traced and can't be.
     pub(crate) fn untraced_program(&self) -> Option<Arc<str>> {
-        let pipeline = self.path.pipeline.as_ref().filter(|_| self.is_watched())?;
+        self.program_without_tracer().filter(|_| self.is_watched())
+    }
+
+    /// The program's artifact, if it can't be traced.
+    pub(crate) fn program_without_tracer(&self) -> Option<Arc<str>> {
+        let pipeline = self.path.pipeline.as_ref()?;
         let untraced = pipeline.dictionary().is_none();
         untraced.then(|| Arc::clone(pipeline.artifact()))
     }

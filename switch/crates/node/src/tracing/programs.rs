@@ -12,12 +12,30 @@ use crate::switch::SwitchNode;
 /// Adds a reader of traces, who gets packets that the filter wants from now on, with the first `frame_bytes` of each
 /// frame; with 0, those that the program parses as headers. `None` if there are [`WATCHERS`](super::WATCHERS) already.
 ///
-/// It loads the program once more in the form that is traced, while the switch goes on. To be ended by [`unwatch`].
+/// It loads the program once more in the form that is traced, while the switch goes on, and begins when that is there:
+/// a reader of few traces would get none with the program's steps. To be ended by [`unwatch`].
 #[must_use]
 pub fn watch(node: &Mutex<SwitchNode>, filter: Filter, frame_bytes: u32) -> Option<Arc<Watch>> {
-    let watch = lock(node).watch(filter, frame_bytes)?;
-    equip(node);
-    Some(watch)
+    let mut made: Option<(Arc<str>, Option<Tracer>)> = None;
+    loop {
+        let mut switch = lock(node);
+        let untraced = switch.program_without_tracer();
+        if let Some(artifact) = untraced
+            && !made
+                .as_ref()
+                .is_some_and(|(of, _)| Arc::ptr_eq(of, &artifact))
+        {
+            drop(switch);
+            let tracer = Tracer::load(&artifact).ok();
+            made = Some((artifact, tracer));
+            continue;
+        }
+        let watch = switch.watch(filter, frame_bytes)?;
+        if let Some((artifact, Some(tracer))) = made {
+            switch.set_tracer(&artifact, tracer);
+        }
+        return Some(watch);
+    }
 }
 
 /// Ends what [`watch`] began. Traces that wait can still be taken.
