@@ -14,7 +14,7 @@ def test_what_happened_to_packets():
             for port in (80, 81):
                 device.send(2, udp(port))
             blocked, forwarded = (packets_in_words([trace]) for trace in traces.take())
-        assert "PhbIngress.admit.permission: PhbIngress.admit.block\n" in blocked
+        assert "PhbIngress.admit.permission: PhbIngress.admit.block  permission.p4:" in blocked
         assert "-> dropped: blocked\n" in blocked
         assert "in 2 -> out 1\n" in forwarded
         assert traces.take() == []
