@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import unittest
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,7 +16,6 @@ from ptf.base_tests import BaseTest
 
 from phb import targets
 from phb_device import CPU_PORT, NODE, Control, Entry
-from phb_device.tracing import RemoteTraces
 from phb_ptf import transcript
 from phb_ptf.cases import ByHand, Case, Change, Left, PacketOut, Send, Step
 from phb_ptf.expected import Counted, Numbers, Sums, differences, since
@@ -24,9 +23,10 @@ from phb_ptf.queues import PLUG, PORT, QueueUp
 from phb_ptf.telling import frames_differ, packets_in_words
 from phb_ptf.transcript import Record, Verdict
 from phb_ptf.under_test import UnderTest
-from phb_switch import Traces
 
 _LEAVES_WITHIN_S = 20.0
+# Of a case that has failed: what hasn't come in time is not to be waited for once more.
+_AGAIN_WITHIN_S = 1.0
 _COUNTS_WITHIN_S = 2.0
 _LOOKS_EVERY_S = 0.05
 _NOT_TOLD_WITHIN_S = 0.05
@@ -84,13 +84,13 @@ class CaseTest(BaseTest):  # type: ignore[misc]
         began = time.monotonic()
         try:
             self._skip_unless_able()
-            with self.under_test.traces() or nullcontext() as traces:
-                _Run(self, record, traces).run()
+            _Run(self, record).run()
         except unittest.SkipTest as skipped:
             record.verdict, record.reason = Verdict.SKIP, str(skipped)
             raise
         except _SeenOtherwiseError as failure:
             record.verdict, record.reason = Verdict.FAIL, str(failure)
+            record.traces = self._traced()
             raise self.failureException("\n".join(each for each in (record.reason, record.traces) if each)) from None
         except Exception as error:
             record.verdict, record.reason = Verdict.ERROR, f"{type(error).__name__}: {error}"
@@ -99,6 +99,20 @@ class CaseTest(BaseTest):  # type: ignore[misc]
             record.seconds = round(time.monotonic() - began, 3)
             if path := ptf.testutils.test_param_get("transcript"):
                 transcript.append(Path(path), record)
+
+    def _traced(self) -> str:
+        """Run it once more, and tell what happened to its packets: to trace all cases would take half as long again."""
+        self.under_test = UnderTest(self)
+        traces = self.under_test.traces()
+        if traces is None:
+            return ""
+        passed = ""
+        with traces:
+            # How it fails has been told.
+            with suppress(Exception):
+                _Run(self, Record("", "", self.under_test.target), _AGAIN_WITHIN_S).run()
+                passed = "run once more, it passed:\n"
+            return passed + packets_in_words(traces.take())
 
     def _skip_unless_able(self) -> None:
         able = targets.load(self.under_test.target)
@@ -154,23 +168,15 @@ class _Run:
     # The program that the switch is known to hold, of a case that changed nothing but counters.
     _kept: ClassVar[_Program | None] = None
 
-    def __init__(self, test: CaseTest, record: Record, traces: RemoteTraces | Traces | None) -> None:
+    def __init__(self, test: CaseTest, record: Record, patience_s: float = _LEAVES_WITHIN_S) -> None:
         self._test = test
-        self._traces = traces
+        self._patience_s = patience_s
         self._case = test.case
         self._switch = test.under_test
         self._record = record
         self._controller: Control | None = None
 
     def run(self) -> None:
-        try:
-            self._pass()
-        except _SeenOtherwiseError:
-            if self._traces is not None:
-                self._record.traces = packets_in_words(self._traces.take())
-            raise
-
-    def _pass(self) -> None:
         numbers = self._program()
         self._sums = Sums(numbers, self._switch.ports)
         before = self._read() if self._case.keeps else {}
@@ -230,7 +236,7 @@ class _Run:
     def _compare(self, name: str, sent: Left, leaves: Left, names: Mapping[bytes, str] | None = None) -> None:
         seen = []
         for _ in leaves:
-            if (departure := self._switch.poll(_LEAVES_WITHIN_S)) is None:
+            if (departure := self._switch.poll(self._patience_s)) is None:
                 break
             seen.append((departure.port, departure.frame))
         # Where one is expected, the next step sees a second one: only silence has to be waited for.
@@ -244,7 +250,7 @@ class _Run:
 
     def _told(self, name: str, step: Send) -> None:
         assert self._controller is not None
-        packet = self._controller.packet_in(_LEAVES_WITHIN_S if step.exception else _NOT_TOLD_WITHIN_S)
+        packet = self._controller.packet_in(self._patience_s if step.exception else _NOT_TOLD_WITHIN_S)
         got = None if packet is None else (packet["ingress_port"], packet["exception"], packet.payload)
         self._record.steps[-1]["told"] = None if got is None else [got[0], got[1], got[2].hex()]
         wanted = (step.port, step.exception, step.told) if step.exception else None
