@@ -210,7 +210,7 @@ impl Observe for Recorder<'_> {
     }
 
     fn selected(&mut self, keys: &[Place], next: Option<u32>, packet: &Packet) {
-        // Where no case matches, the number after that of "accept" stands for the error.
+        // The greatest number stands for the error where no case matches; states and "accept" have 32 bits.
         let next = next.map_or(u64::MAX, u64::from);
         if let Some(out) = self.event(Kind::Selected, keys.len() as u32, keys.len() + 1) {
             out.push(next);
