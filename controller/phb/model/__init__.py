@@ -3,13 +3,14 @@
 Words are the field's: a *rule* has *conditions* and *actions* (RFC 3060, RFC 3198); a port has a *schedule* and a *hold
 queue* (Cisco IOS). Items are frozen, and each remembers where it was said.
 
-    base > rates > forwarding, scheduling, actions, rules, applicability > policy_set
+    base > rates > forwarding, scheduling, objectives > actions, rules, applicability > policy_set
 """
 
 from phb.model.actions import MARKS, Action, Copied, Marking, Meter, MeterKind, Treatment
 from phb.model.applicability import Applicability
 from phb.model.base import LAST_PORT, Item, Name, PortReference
 from phb.model.forwarding import CrossConnect, Port, Role, Route
+from phb.model.objectives import DelayObjective, Objectives
 from phb.model.policy_set import Image, PolicySet, PriorityMapping, SubnetPriority, TrafficClass
 from phb.model.rates import Rate, RateBasis, RateUnit
 from phb.model.rules import BehaviourAggregate, CodePoints, Conditions, Day, Direction, Permission, Rule, Validity
@@ -50,6 +51,7 @@ __all__ = [
     "Copied",
     "CrossConnect",
     "Day",
+    "DelayObjective",
     "Dialect",
     "Direction",
     "DropProfile",
@@ -64,6 +66,7 @@ __all__ = [
     "Meter",
     "MeterKind",
     "Name",
+    "Objectives",
     "Permission",
     "PolicySet",
     "Port",

@@ -8,6 +8,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from phb.model.base import Flag, Item, Name, unexpected
+from phb.model.objectives import Objectives
 from phb.model.rates import Rate
 from phb.values import (
     LAST_QOS_GROUP,
@@ -153,6 +154,7 @@ class Action(Marking):
         max_rate: Of each TCP connection, kept by its window, or by drops where no window is that small
             (OS/390 Policy Agent).
         min_rate: The window is never made smaller than this rate needs.
+        objectives: What service its traffic is to get.
     """
 
     name: Name
@@ -162,3 +164,4 @@ class Action(Marking):
     max_connections: Annotated[int, Within(1, 65535)] | None = None
     max_rate: Rate | None = None
     min_rate: Rate | None = None
+    objectives: Objectives | None = None

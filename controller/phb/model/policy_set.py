@@ -11,6 +11,7 @@ from phb.model.actions import Action
 from phb.model.applicability import Applicability
 from phb.model.base import Flag, Item, Name, PortReference, unexpected
 from phb.model.forwarding import CrossConnect, Port, Role, Route
+from phb.model.objectives import Objectives
 from phb.model.rules import BehaviourAggregate, Rule
 from phb.model.scheduling import Queueing
 from phb.notice import Notice
@@ -54,6 +55,7 @@ class TrafficClass(Item):
     """A class of traffic: what ports have queues for. ``class-default`` need not be named."""
 
     name: Name
+    objectives: Objectives | None = None
 
 
 class PolicySet(Item):

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from pydantic import ConfigDict, field_validator, model_validator
 
 from phb.model.base import Item, Name, NonEmpty, OneOrMany, PortReference, unexpected
+from phb.model.objectives import Objectives
 from phb.values import (
     ICMP_VERSIONS,
     LAST_QOS_GROUP,
@@ -210,6 +211,7 @@ class Rule(Item):
     Attributes:
         match: The rule takes what meets any of these; one may stand without a list.
         unless: But not what meets any of these: such a packet is asked by the rules after this one.
+        objectives: What service its traffic is to get, in each direction.
     """
 
     name: Name
@@ -219,6 +221,7 @@ class Rule(Item):
     unless: Annotated[tuple[Conditions, ...], OneOrMany()] = ()
     valid: Validity = Validity()
     actions: tuple[Name, ...] = ()
+    objectives: Objectives | None = None
 
 
 class BehaviourAggregate(CodePoints):

@@ -1,0 +1,65 @@
+"""What service a policy, a class or a stream is to get: thresholds that a monitor compares with what the switch counts.
+
+They change nothing in the switch. The words are those of the service-level monitor of OS/390 (seed 000, "SLA MIB":
+MINRATE, MAXRATE and MAXDELAY at the policy or application) and of RFC 2758.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from phb.model.base import Item, unexpected
+from phb.model.rates import Rate
+from phb.values import Within
+
+
+class DelayObjective(Item):
+    """The longest delay in the switch, from the queue's entry to the wire.
+
+    Attributes:
+        milliseconds: The bound.
+        percentile: So many percent of the packets stay below it; without it the mean does.
+    """
+
+    milliseconds: Annotated[Decimal, Field(gt=0, le=4_294_967)]
+    percentile: Annotated[Decimal, Field(gt=0, lt=100)] | None = None
+
+
+class Objectives(Item):
+    """Bounds of the service; each that is there is judged on its own, once for every interval.
+
+    An interval in which nothing of the traffic came says nothing: it neither breaks a bound nor keeps one.
+
+    Attributes:
+        minimum_rate: What leaves the switch isn't less.
+        maximum_rate: What leaves the switch isn't more.
+        maximum_delays: At most one of the mean, any number of percentiles.
+        maximum_loss_percent: Of the packets that came, so many percent are dropped at most.
+        interval_s: Seconds over which each is measured.
+        not_achieved_after: Intervals in a row that break a bound until it counts as not achieved.
+        okay_after: Intervals in a row that keep a bound by the margin until it is okay again.
+        margin_percent: How far inside the bound an interval must be to count for *okay again* (hysteresis).
+    """
+
+    minimum_rate: Rate | None = None
+    maximum_rate: Rate | None = None
+    maximum_delays: tuple[DelayObjective, ...] = ()
+    maximum_loss_percent: Annotated[Decimal, Field(ge=0, lt=100)] | None = None
+    interval_s: Annotated[int, Within(1, 3600)] = 10
+    not_achieved_after: Annotated[int, Within(1, 100)] = 1
+    okay_after: Annotated[int, Within(1, 100)] = 1
+    margin_percent: Annotated[int, Within(0, 50)] = 10
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        rates = (self.minimum_rate, self.maximum_rate)
+        if rates == (None, None) and not self.maximum_delays and self.maximum_loss_percent is None:
+            raise unexpected("objectives without a bound", "a rate, a delay or a loss")
+        least, most = rates
+        if least is not None and most is not None and least.bits_per_second > most.bits_per_second:
+            found = f"a minimum rate of {least} above the maximum of {most}"
+            raise unexpected(found, "a minimum that is at most the maximum", "minimum-rate")
+        return self

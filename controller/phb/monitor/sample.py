@@ -1,0 +1,109 @@
+"""What a switch had counted at one moment, by the names of its policy.
+
+Every figure says which counter of p4src it is of; `docs/operate/monitoring.md` has the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from phb.device.session import CounterValue
+
+NOTHING = CounterValue(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassCount:
+    """One class.
+
+    Attributes:
+        sent: Frames that left, Ethernet without FCS (`class_delay`, all buckets together).
+        delays: Frames that left by bucket of `phb.delays`; buckets without a frame are left out.
+        drops: Packets by reason, as `phb.pipeline_names.DropReason` calls it (`policy_drops` of its policies).
+        marked: Packets that early detection marked instead of dropping them (`conversation_marked`).
+        queued: Packets that wait at all ports (`class_occupancy`, `port_occupancy`); None where it can't be told.
+    """
+
+    name: str
+    number: int
+    sent: CounterValue = NOTHING
+    delays: Mapping[int, int] = field(default_factory=dict)
+    drops: Mapping[str, int] = field(default_factory=dict)
+    marked: int = 0
+    queued: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyCount:
+    """One rule and direction: a policy of `Names.policies`; number 0 is traffic that no rule took.
+
+    Attributes:
+        traffic_class: Name of the class whose queue its traffic takes.
+        colours: What came, by colour (`policy_traffic`).
+        drops: Packets by reason (`policy_drops`).
+    """
+
+    rule: str
+    direction: str
+    number: int
+    traffic_class: str
+    colours: Mapping[str, CounterValue] = field(default_factory=dict)
+    drops: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamCount:
+    """One stream: an action with a meter or a buffer of its own (`stream_traffic`)."""
+
+    action: str
+    number: int
+    traffic_class: str
+    colours: Mapping[str, CounterValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PortCount:
+    """One port.
+
+    Attributes:
+        sent: What left (`port_transmit`).
+        up: Whether its link is there (gNMI `oper-status`); None where nothing tells.
+        speed_bps: Its line's or shaper's rate (gNMI); None where nothing tells.
+        received, discards, errors: gNMI's counters of the interface, None where nothing tells.
+        queued: Packets that wait (`port_occupancy`).
+    """
+
+    name: str
+    number: int
+    sent: CounterValue = NOTHING
+    received: CounterValue | None = None
+    in_discards: int | None = None
+    out_discards: int | None = None
+    up: bool | None = None
+    speed_bps: int | None = None
+    queued: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """All of it, of one switch.
+
+    Attributes:
+        switch: Its name in the inventory.
+        time_ns: When it was read, by the reader's clock (Unix).
+        switch_time_ns: When the cells were read, by the switch's own clock, which nobody sets: what rates go by. None
+            where the switch has no such time (bmv2).
+        instance: Another number means that counters began anew, with a restart or another program.
+        generation: Another number means that entries were written: numbers of policies may mean others.
+    """
+
+    switch: str
+    time_ns: int
+    switch_time_ns: int | None
+    instance: int
+    generation: int
+    classes: Mapping[str, ClassCount] = field(default_factory=dict)
+    policies: Mapping[tuple[str, str], PolicyCount] = field(default_factory=dict)
+    streams: Mapping[str, StreamCount] = field(default_factory=dict)
+    ports: Mapping[str, PortCount] = field(default_factory=dict)
