@@ -287,7 +287,7 @@ class Switch:
         digests_lost, transmitted, to_cpu, dropped (reason: packets), queued, imbalance, ports (number:
         {received_packets, received_bytes, transmitted_packets, transmitted_bytes, dropped, queued, queue_depth_max,
         queue_delay_sum_ns, queue_delay_max_ns, queue_delay_packets, queues (by priority: [{depth, depth_max,
-        passed_packets, passed_bytes, dropped_packets}])})`.
+        waiting_bytes, waiting_bytes_max, passed_packets, passed_bytes, dropped_packets, dropped_bytes}])})`.
         """
     def check(self) -> int:
         """The imbalance of the conservation law (see `statistics`); 0 unless there is a bug."""

@@ -40,12 +40,14 @@ const PORT: [&str; 14] = [
     "counters/out-held-back",
 ];
 
-const QUEUE: [&str; 5] = [
+const QUEUE: [&str; 7] = [
     "name",
     "state/name",
     "state/transmit-pkts",
     "state/transmit-octets",
     "state/dropped-pkts",
+    "state/dropped-octets",
+    "state/max-queue-len",
 ];
 
 /// The leaf that says that a setting is in force.
@@ -116,6 +118,8 @@ pub(crate) fn queue_values(priority: usize, counted: &QueueStatistics) -> [Value
         Value::Unsigned(counted.passed_packets),
         Value::Unsigned(counted.passed_bytes),
         Value::Unsigned(counted.dropped_packets),
+        Value::Unsigned(counted.dropped_bytes),
+        Value::Unsigned(counted.waiting_bytes_max),
     ]
 }
 

@@ -381,6 +381,8 @@ fn counters_move() {
         ("transmit-pkts", number(1)),
         ("transmit-octets", number(1000)),
         ("dropped-pkts", number(0)),
+        ("dropped-octets", number(0)),
+        ("max-queue-len", number(0)),
     ];
     let expected = expected.map(|(name, value)| (format!("{queue}/{name}"), value));
     assert_eq!(switch.values(&[queue]), expected.into());

@@ -147,12 +147,29 @@ pub struct QueueStatistics {
     pub depth: u64,
     /// The most packets that ever waited here.
     pub depth_max: u64,
+    /// Bytes of the packets that wait here now, as they were before egress.
+    pub waiting_bytes: u64,
+    /// The most bytes that ever waited here.
+    pub waiting_bytes_max: u64,
     /// Packets that have left it for egress.
     pub passed_packets: u64,
     /// Their bytes, as they were before egress.
     pub passed_bytes: u64,
-    /// Packets that found no room.
+    /// Packets that found no room, or made room for others.
     pub dropped_packets: u64,
+    /// Their bytes, as they were before egress.
+    pub dropped_bytes: u64,
+}
+
+impl QueueStatistics {
+    pub(crate) fn came(&mut self, bytes: u64) {
+        self.waiting_bytes += bytes;
+        self.waiting_bytes_max = self.waiting_bytes_max.max(self.waiting_bytes);
+    }
+
+    pub(crate) fn went(&mut self, bytes: u64) {
+        self.waiting_bytes -= bytes;
+    }
 }
 
 /// Counters of a switch.

@@ -16,9 +16,12 @@ fn queue<'py>(py: Python<'py>, statistics: &QueueStatistics) -> PyResult<Bound<'
     let counters = PyDict::new(py);
     counters.set_item("depth", statistics.depth)?;
     counters.set_item("depth_max", statistics.depth_max)?;
+    counters.set_item("waiting_bytes", statistics.waiting_bytes)?;
+    counters.set_item("waiting_bytes_max", statistics.waiting_bytes_max)?;
     counters.set_item("passed_packets", statistics.passed_packets)?;
     counters.set_item("passed_bytes", statistics.passed_bytes)?;
     counters.set_item("dropped_packets", statistics.dropped_packets)?;
+    counters.set_item("dropped_bytes", statistics.dropped_bytes)?;
     Ok(counters)
 }
 

@@ -289,4 +289,6 @@ def test_counters_move() -> None:
             f"{queue}/transmit-pkts": 1,
             f"{queue}/transmit-octets": 1000,
             f"{queue}/dropped-pkts": 0,
+            f"{queue}/dropped-octets": 0,
+            f"{queue}/max-queue-len": 0,
         }

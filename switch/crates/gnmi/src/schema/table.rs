@@ -188,7 +188,13 @@ pub(super) fn leaves() -> Vec<Leaf> {
     table.counters(
         &queue_state,
         QOS,
-        &["transmit-pkts", "transmit-octets", "dropped-pkts"],
+        &[
+            "transmit-pkts",
+            "transmit-octets",
+            "dropped-pkts",
+            "dropped-octets",
+            "max-queue-len",
+        ],
     );
     table.leaf("program/state", "executor", Kind::Enumeration, PROGRAM);
     table.leaf("program/state", "code-bytes", Kind::Uint64, PROGRAM);

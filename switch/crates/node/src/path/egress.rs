@@ -19,6 +19,8 @@ impl PacketPath {
             let Some(queued) = self.ports[at].queue.pop(now) else {
                 return self.ports[at].note_due();
             };
+            let bytes = u64::from(queued.item.packet.length());
+            self.ports[at].of_queue(queued.queue).went(bytes);
             self.egress(now, at, queued, out);
         }
     }

@@ -58,6 +58,7 @@ impl PacketPath {
         if self.tracing.is_some() {
             self.note_enqueued(&mut packet, at, &schedule);
         }
+        let bytes = u64::from(packet.length());
         let waiting = Waiting { packet, origin };
         let port = &mut self.ports[at];
         let Schedule {
@@ -88,6 +89,7 @@ impl PacketPath {
                 let depth = port.queue.queue_depth(priority) as u64;
                 let of_queue = port.of_queue(priority);
                 of_queue.depth_max = of_queue.depth_max.max(depth);
+                of_queue.came(bytes);
                 self.busy.push_back(at);
             }
             Err((refusal, mut refused)) => {
@@ -102,8 +104,15 @@ impl PacketPath {
                     Refusal::Priority => DropReason::Priority,
                     Refusal::PushedOut => DropReason::PushedOut,
                 };
-                if refusal != Refusal::Priority {
-                    port.of_queue(priority).dropped_packets += 1;
+                let of_queue = (refusal != Refusal::Priority).then(|| port.of_queue(priority));
+                if let Some(of_queue) = of_queue {
+                    let dropped = u64::from(refused.packet.length());
+                    of_queue.dropped_packets += 1;
+                    of_queue.dropped_bytes += dropped;
+                    if refusal == Refusal::PushedOut {
+                        of_queue.went(dropped);
+                        of_queue.came(bytes);
+                    }
                 }
                 port.note_due();
                 self.take_off(now, at, priority, refused.packet, reason);
@@ -139,6 +148,8 @@ impl PacketPath {
     pub fn drop_waiting(&mut self) {
         for at in 0..self.ports.count() {
             while let Some((queue, waiting)) = self.ports[at].queue.take_waiting() {
+                let bytes = u64::from(waiting.packet.length());
+                self.ports[at].of_queue(queue).went(bytes);
                 self.take_off(self.now, at, queue, waiting.packet, DropReason::Reloaded);
             }
             self.ports[at].note_due();

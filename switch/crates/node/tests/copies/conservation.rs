@@ -192,6 +192,12 @@ proptest! {
         }
         let statistics = switch.statistics();
         prop_assert_eq!(statistics.queued, 0);
+        for queue in (0..3).flat_map(|port| switch.queues(port)) {
+            prop_assert_eq!((queue.depth, queue.waiting_bytes), (0, 0));
+            // The shortest frame has 14 bytes.
+            prop_assert!(queue.dropped_bytes >= queue.dropped_packets);
+            prop_assert_eq!(queue.waiting_bytes_max == 0, queue.depth_max == 0);
+        }
         prop_assert_eq!(statistics.transmitted, sent as u64);
         prop_assert_eq!(statistics.to_cpu, seen_by_cpu as u64);
 

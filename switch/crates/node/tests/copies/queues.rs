@@ -114,7 +114,7 @@ fn queues_without_a_rank_have_depths_and_counters_of_their_own() {
     let dropped = switch.statistics().dropped;
     let by_reason = [DropReason::Queue, DropReason::Priority, DropReason::Buffer];
     assert_eq!(by_reason.map(|reason| dropped.of(reason)), [1, 1, 0]);
-    let queues = |switch: &SwitchNode| -> Vec<[u64; 5]> {
+    let queues = |switch: &SwitchNode| -> Vec<[u64; 8]> {
         let queues = switch.queues(1).into_iter();
         let fields = queues.map(|it| {
             [
@@ -123,13 +123,20 @@ fn queues_without_a_rank_have_depths_and_counters_of_their_own() {
                 it.passed_packets,
                 it.passed_bytes,
                 it.dropped_packets,
+                it.dropped_bytes,
+                it.waiting_bytes,
+                it.waiting_bytes_max,
             ]
         });
         fields.collect()
     };
     assert_eq!(
         queues(&switch),
-        [[2, 2, 1, 100, 0], [1, 1, 0, 0, 0], [2, 2, 0, 0, 1]]
+        [
+            [2, 2, 1, 100, 0, 0, 200, 200],
+            [1, 1, 0, 0, 0, 0, 100, 100],
+            [2, 2, 0, 0, 1, 100, 200, 200]
+        ]
     );
     let mut out = Output::new();
     let mut depths = Vec::new();
@@ -158,7 +165,11 @@ fn queues_without_a_rank_have_depths_and_counters_of_their_own() {
     );
     assert_eq!(
         queues(&switch),
-        [[0, 2, 3, 300, 0], [0, 1, 1, 100, 0], [0, 2, 2, 200, 1]]
+        [
+            [0, 2, 3, 300, 0, 0, 0, 200],
+            [0, 1, 1, 100, 0, 0, 0, 100],
+            [0, 2, 2, 200, 1, 100, 0, 200]
+        ]
     );
     assert_eq!(switch.queues(9), []);
 }

@@ -474,7 +474,14 @@ fn what_is_refused_pushed_out_or_reloaded_has_its_trace() {
             },
         );
     }
+    let counted = |switch: &SwitchNode| {
+        let queue = switch.queues(1)[0];
+        let waiting = [queue.waiting_bytes, queue.waiting_bytes_max];
+        (queue.dropped_packets, queue.dropped_bytes, waiting)
+    };
+    assert_eq!(counted(&switch), (2, 200, [200, 200]));
     switch.drop_waiting();
+    assert_eq!(counted(&switch), (2, 200, [0, 200]));
     let ends: Vec<(u64, usize, &str)> = records(&watch)
         .iter()
         .map(|record| {
