@@ -51,9 +51,9 @@ class Change:
     """What happened to one subject from one sample to the next.
 
     Attributes:
-        seconds: Between the two, by the switch's clock.
-        came: Packets and bytes that came (policies, streams), or that left or were dropped (classes).
-        sent: Packets and bytes that left; of policies and streams what came without what was dropped.
+        seconds: Between the two, by the switch's clock (`Sample.switch_time_ns`).
+        came_packets, came_bytes: What came (policies, streams), or that left or were dropped (classes).
+        sent_packets, sent_bytes: What left; of policies and streams what came without what was dropped.
         delays: Frames that left, by bucket of `phb.delays`; of policies and streams those of their class.
     """
 

@@ -21,6 +21,7 @@ class ClassCount:
         sent: Frames that left, Ethernet without FCS (`class_delay`, all buckets together).
         delays: Frames that left by bucket of `phb.delays`; buckets without a frame are left out.
         drops: Packets by reason, as `phb.pipeline_names.DropReason` calls it (`policy_drops` of its policies).
+        dropped_bytes: The bytes of all of these.
         marked: Packets that early detection marked instead of dropping them (`conversation_marked`).
         queued: Packets that wait at all ports (`class_occupancy`, `port_occupancy`); None where it can't be told.
     """
@@ -32,16 +33,20 @@ class ClassCount:
     drops: Mapping[str, int] = field(default_factory=dict)
     marked: int = 0
     queued: int | None = None
+    dropped_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyCount:
-    """One rule and direction: a policy of `Names.policies`; number 0 is traffic that no rule took.
+    """One rule and direction: a policy of `Names.policies`.
 
     Attributes:
+        rule: Its name, "policy N" where nothing tells it; empty for policy 0, traffic that no rule took.
+        direction: ``outgoing`` or ``incoming``; empty for rules that ask none.
         traffic_class: Name of the class whose queue its traffic takes.
         colours: What came, by colour (`policy_traffic`).
         drops: Packets by reason (`policy_drops`).
+        dropped_bytes: The bytes of all of these.
     """
 
     rule: str
@@ -50,16 +55,26 @@ class PolicyCount:
     traffic_class: str
     colours: Mapping[str, CounterValue] = field(default_factory=dict)
     drops: Mapping[str, int] = field(default_factory=dict)
+    dropped_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class StreamCount:
-    """One stream: an action with a meter or a buffer of its own (`stream_traffic`)."""
+    """One stream: an action with a meter or a buffer of its own, or one that has objectives.
+
+    Attributes:
+        number: 0 where the action has neither meter nor buffer: then its figures are those of its policies.
+        colours: What came, by colour (`stream_traffic`, else `policy_traffic` of its policies).
+        drops: Packets by reason (`policy_drops` of its policies).
+        dropped_bytes: The bytes of all of these.
+    """
 
     action: str
     number: int
     traffic_class: str
     colours: Mapping[str, CounterValue] = field(default_factory=dict)
+    drops: Mapping[str, int] = field(default_factory=dict)
+    dropped_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +107,15 @@ class Sample:
     Attributes:
         switch: Its name in the inventory.
         time_ns: When it was read, by the reader's clock (Unix).
-        switch_time_ns: When the cells were read, by the switch's own clock, which nobody sets: what rates go by. None
-            where the switch has no such time (bmv2).
+        switch_time_ns: When the cells were read, by a clock that nobody sets: what rates go by. The switch's own; where
+            it has none (bmv2), the reader's monotonic one.
         instance: Another number means that counters began anew, with a restart or another program.
         generation: Another number means that entries were written: numbers of policies may mean others.
     """
 
     switch: str
     time_ns: int
-    switch_time_ns: int | None
+    switch_time_ns: int
     instance: int
     generation: int
     classes: Mapping[str, ClassCount] = field(default_factory=dict)
