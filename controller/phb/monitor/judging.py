@@ -48,9 +48,9 @@ class Judging:
                 continue
             judged = self._subjects[subject] = _Judged(wanted, list(_bounds(subject, wanted, time_ns)))
             # Whoever was told of one that isn't achieved waits for its end, though the bound may be another now.
-            told = {} if had is None else {bound.key: bound.told for bound in had.bounds}
+            told = {} if had is None else {bound.key: bound.course.told for bound in had.bounds}
             for bound in judged.bounds:
-                bound.told = told.get(bound.key, False)
+                bound.course.told = told.get(bound.key, False)
         self._judgements = None
 
     def take(self, changes: Mapping[Subject, Change], time_ns: int) -> list[Event]:
@@ -79,7 +79,7 @@ class Judging:
         for judged in self._subjects.values():
             judged.forget()
             for bound in judged.bounds:
-                bound.broken = bound.kept = 0
+                bound.course.away()
                 bound.turn(State.UNKNOWN, time_ns)
         self._judgements = None
 
@@ -91,17 +91,46 @@ class Judging:
 
 
 @dataclass(slots=True)
-class _Bound:
-    """One bound, with the intervals in a row that broke it, or kept it by the margin.
+class Course:
+    """Whether a bound is met, interval after interval, with hysteresis.
 
     Attributes:
+        broken, kept: Intervals in a row that broke it, or kept it by the margin.
         told: *Not achieved* was told, and *okay again* not yet.
     """
 
-    judgement: Judgement
+    state: State = State.UNKNOWN
     broken: int = 0
     kept: int = 0
     told: bool = False
+
+    def judge(self, breaks: bool, keeps: bool, not_achieved_after: int, okay_after: int) -> EventKind | None:
+        """Go on by an interval that breaks it, keeps it by the margin, or neither; give what is to be told."""
+        self.broken = self.broken + 1 if breaks else 0
+        self.kept = self.kept + 1 if keeps else 0
+        if self.broken >= not_achieved_after:
+            self.state = State.NOT_ACHIEVED
+        elif self.state is State.NOT_ACHIEVED or (self.state is State.UNKNOWN and self.told):
+            if self.kept >= okay_after:
+                self.state = State.OKAY
+        elif not breaks:
+            self.state = State.OKAY
+        if self.told is (self.state is State.NOT_ACHIEVED) or self.state is State.UNKNOWN:
+            return None
+        self.told = not self.told
+        return EventKind.NOT_ACHIEVED if self.told else EventKind.OKAY
+
+    def away(self) -> None:
+        """Nothing is known any more, but what was told stays told."""
+        self.state, self.broken, self.kept = State.UNKNOWN, 0, 0
+
+
+@dataclass(slots=True)
+class _Bound:
+    """One bound."""
+
+    judgement: Judgement
+    course: Course = field(default_factory=Course)
 
     @property
     def key(self) -> tuple[Measure, float | None]:
@@ -113,21 +142,9 @@ class _Bound:
         inside = 1 + objectives.margin_percent / 100 * (1 if least else -1)
         breaks = value < before.bound if least else value > before.bound
         keeps = value >= before.bound * inside if least else value <= before.bound * inside
-        self.broken = self.broken + 1 if breaks else 0
-        self.kept = self.kept + 1 if keeps else 0
-        state = before.state
-        if self.broken >= objectives.not_achieved_after:
-            state = State.NOT_ACHIEVED
-        elif state is State.NOT_ACHIEVED or (state is State.UNKNOWN and self.told):
-            if self.kept >= objectives.okay_after:
-                state = State.OKAY
-        elif not breaks:
-            state = State.OKAY
-        self.turn(state, time_ns, value)
-        if self.told is (state is State.NOT_ACHIEVED) or state is State.UNKNOWN:
-            return None
-        self.told = not self.told
-        return EventKind.NOT_ACHIEVED if self.told else EventKind.OKAY
+        kind = self.course.judge(breaks, keeps, objectives.not_achieved_after, objectives.okay_after)
+        self.turn(self.course.state, time_ns, value)
+        return kind
 
     def turn(self, state: State, time_ns: int, value: float | None = None) -> None:
         was = self.judgement
