@@ -8,8 +8,10 @@ import os
 import re
 import shlex
 import signal
+import socket
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -20,7 +22,10 @@ from phb.cli.commands import app
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs" / "operate" / "commands.md"
 ADDRESS = "192.0.2.1:9559"
+REFLECTOR = "192.0.2.1:862"
 LINES = 25  # of an output that are shown
+_UNTIL = {"phb watch": "in-sync", "phb router": "primary", "phb stamp reflect": "reflecting"}
+"""What those say that run until a signal."""
 
 
 def commands():
@@ -58,7 +63,23 @@ def test_nothing_else_is_documented():
     assert set(sections()) == {*commands(), "Options of several commands"}
 
 
-def test_every_documented_command_runs(run_switch, tmp_path):
+@pytest.fixture
+def reflector():
+    """Addresses for two reflectors; at the first one runs."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for _ in range(2)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        first, second = (f"127.0.0.1:{each.getsockname()[1]}" for each in sockets)
+    command = [sys.executable, "-m", "phb", "stamp", "reflect", "--bind", first]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stdout.readline() == f"reflecting at {first}\n"
+        yield first, second
+        process.terminate()
+
+
+def test_every_documented_command_runs(run_switch, reflector, tmp_path):
     text = DOCUMENT.read_text()
     address = run_switch().address
     (tmp_path / "network.yaml").write_text(
@@ -71,10 +92,12 @@ def test_every_documented_command_runs(run_switch, tmp_path):
     blocks = re.findall(r"^```\n\$ (phb .*)\n([^`]*)```$", text, flags=re.MULTILINE)
     assert blocks
     for command, shown in blocks:
-        words = [sys.executable, "-m", *shlex.split(command.replace(ADDRESS, address))]
+        near, other = reflector
+        far = other if command.startswith("phb stamp reflect") else near
+        words = [sys.executable, "-m", *shlex.split(command.replace(ADDRESS, address).replace(REFLECTOR, far))]
         process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment, cwd=tmp_path)
-        if command.startswith(("phb watch", "phb router")):
-            output, last = "", "in-sync" if command.startswith("phb watch") else "primary"
+        if last := next((word for start, word in _UNTIL.items() if command.startswith(start)), None):
+            output = ""
             while last not in output and (line := process.stdout.readline()):
                 output += line
             process.send_signal(signal.SIGTERM)
@@ -84,7 +107,9 @@ def test_every_documented_command_runs(run_switch, tmp_path):
         process.stdout.close()
         assert process.wait() == 0, command
         if os.environ.get("PHB_RECORD"):
-            text = text.replace(f"$ {command}\n{shown}```", f"$ {command}\n{_neutral(output, address)}```")
+            text = text.replace(
+                f"$ {command}\n{shown}```", f"$ {command}\n{_neutral(output.replace(far, REFLECTOR), address)}```"
+            )
     if os.environ.get("PHB_RECORD"):
         DOCUMENT.write_text(text)
 

@@ -21,6 +21,7 @@ COMMANDS = (
     "show",
     "trace",
     "clear",
+    "stamp",
     "convert",
     "schema",
 )
