@@ -14,8 +14,6 @@ pub(crate) enum Value {
     Signed(i32),
     Text(Arc<str>),
     Boolean(bool),
-    /// Of leaf-lists.
-    Numbers(Arc<[u64]>),
 }
 
 impl Value {
@@ -37,14 +35,6 @@ impl Value {
         }
     }
 
-    /// The elements of a leaf-list.
-    pub(crate) fn numbers(&self) -> &[u64] {
-        match self {
-            Self::Numbers(numbers) => numbers,
-            _ => &[],
-        }
-    }
-
     pub(crate) fn as_signed(&self) -> Option<i32> {
         match self {
             Self::Signed(number) => Some(*number),
@@ -61,7 +51,6 @@ impl fmt::Display for Value {
             Self::Signed(number) => write!(formatter, "{number}"),
             Self::Text(text) => formatter.write_str(&quoted(text)),
             Self::Boolean(value) => write!(formatter, "{value}"),
-            Self::Numbers(numbers) => write!(formatter, "{numbers:?}"),
         }
     }
 }

@@ -69,21 +69,13 @@ impl From<typed_value::Value> for TypedValue {
     }
 }
 
-/// gnmi.ScalarArray.
-#[derive(Clone, PartialEq, Message)]
-pub struct ScalarArray {
-    /// The elements.
-    #[prost(message, repeated, tag = "1")]
-    pub element: Vec<TypedValue>,
-}
-
 /// A message that is always refused: its content is skipped.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub struct Unread {}
 
 /// The kinds of a [`TypedValue`].
 pub mod typed_value {
-    use super::{Oneof, ScalarArray, Unread};
+    use super::{Oneof, Unread};
 
     /// The value.
     #[derive(Clone, PartialEq, Oneof)]
@@ -111,7 +103,7 @@ pub mod typed_value {
         DecimalVal(Unread),
         /// gnmi.ScalarArray.
         #[prost(message, tag = "8")]
-        LeaflistVal(ScalarArray),
+        LeaflistVal(Unread),
         /// google.protobuf.Any.
         #[prost(message, tag = "9")]
         AnyVal(Unread),

@@ -208,7 +208,11 @@ impl Watch {
             .filter(|(at, (_, value))| !changes_only || before.value(*at) != Some(*value))
             .map(|(_, (place, value))| {
                 let place = &snapshot.layout.places[*place];
-                place.datum(value)
+                Datum {
+                    path: &place.path,
+                    leaf: place.leaf,
+                    value,
+                }
             })
             .collect();
         // If late, samples are left out rather than sent in a burst.

@@ -1,0 +1,143 @@
+"""What `/metrics` tells: each family's name, type, labels and help.
+
+Names and units are those of Prometheus' naming rules: seconds, bytes, ratios, and `_total` for what only grows.
+`docs/operate/monitoring.md` has the same list, and says of which counter each is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property, lru_cache
+from typing import Any
+
+
+class Kind(StrEnum):
+    """Type of a family."""
+
+    COUNTER = "counter"
+    GAUGE = "gauge"
+    HISTOGRAM = "histogram"
+
+
+@dataclass(frozen=True)
+class Family:
+    """Series of one name; their labels' values and a value make a row."""
+
+    name: str
+    kind: Kind
+    help: str
+    labels: tuple[str, ...]
+
+    @cached_property
+    def template(self) -> str:
+        """What `%` makes a line of, with a row."""
+        return line(self.name, self.labels)
+
+    def head(self, openmetrics: bool) -> str:
+        """Give the lines before the first sample. OpenMetrics counts `_total` to the sample, not to the family."""
+        name = self.name.removesuffix("_total") if openmetrics else self.name
+        return f"# HELP {name} {self.help}\n# TYPE {name} {self.kind}\n"
+
+
+def line(name: str, labels: tuple[str, ...], tail: str = "") -> str:
+    """Give the template of a sample; `tail` are labels whose values are known, such as ``,le="+Inf"``."""
+    return name + "{" + ",".join(f'{label}="%s"' for label in labels) + tail + "} %s\n"
+
+
+@lru_cache(maxsize=1 << 16)
+def escaped(value: str) -> str:
+    """Write a label's value as it stands between quotes."""
+    return value.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
+
+
+Row = tuple[Any, ...]
+"""Values of labels, escaped, and the sample's value: a whole number, or a finite float."""
+
+_CLASS = ("switch", "class")
+_POLICY = ("switch", "policy", "direction")
+_STREAM = ("switch", "stream")
+_PORT = ("switch", "port")
+_OBJECTIVE = ("switch", "subject", "name", "direction", "measure", "percentile")
+_C, _G = Kind.COUNTER, Kind.GAUGE
+
+SWITCH_UP = Family("phb_switch_up", _G, "Whether the switch answers.", ("switch",))
+SWITCH_SAMPLE = Family(
+    "phb_switch_last_sample_timestamp_seconds", _G, "When the switch's counters were read last.", ("switch",)
+)
+SWITCH_GAP = Family("phb_switch_gap_seconds_total", _C, "Time without samples, told when it has ended.", ("switch",))
+SWITCH_ANEW = Family(
+    "phb_switch_counters_anew_total", _C, "How often counters began anew: a restart, another program.", ("switch",)
+)
+EVENTS = Family("phb_events_total", _C, "Events since the monitor began.", ("switch", "event"))
+
+CLASS_PACKETS = Family("phb_class_sent_packets_total", _C, "Packets of the class that left.", _CLASS)
+CLASS_BYTES = Family(
+    "phb_class_sent_bytes_total", _C, "Bytes of the class that left: Ethernet frames without check sequence.", _CLASS
+)
+CLASS_DROPS = Family("phb_class_dropped_packets_total", _C, "Packets of the class that were dropped.", _CLASS)
+CLASS_DROPPED_BYTES = Family("phb_class_dropped_bytes_total", _C, "Bytes of the class that were dropped.", _CLASS)
+CLASS_REASONS = Family(
+    "phb_class_dropped_packets_by_reason_total",
+    _C,
+    "The same by reason; a reason that never occurred has no series.",
+    (*_CLASS, "reason"),
+)
+CLASS_MARKED = Family(
+    "phb_class_marked_packets_total", _C, "Packets that early detection marked instead of dropping them.", _CLASS
+)
+CLASS_QUEUED = Family("phb_class_queued_packets", _G, "Packets of the class that wait at all ports.", _CLASS)
+CLASS_DELAY = Family(
+    "phb_class_delay_seconds", Kind.HISTOGRAM, "Delay in the switch, from the queue's entry to the wire.", _CLASS
+)
+
+POLICY_PACKETS = Family(
+    "phb_policy_packets_total", _C, "Packets that came for the rule, by colour.", (*_POLICY, "colour")
+)
+POLICY_BYTES = Family("phb_policy_bytes_total", _C, "Bytes that came for the rule, by colour.", (*_POLICY, "colour"))
+POLICY_DROPS = Family("phb_policy_dropped_packets_total", _C, "Packets of the rule that were dropped.", _POLICY)
+POLICY_DROPPED_BYTES = Family("phb_policy_dropped_bytes_total", _C, "Bytes of the rule that were dropped.", _POLICY)
+POLICY_REASONS = Family(
+    "phb_policy_dropped_packets_by_reason_total",
+    _C,
+    "The same by reason; a reason that never occurred has no series.",
+    (*_POLICY, "reason"),
+)
+POLICY_OTHERS = Family("phb_policies_others", _G, "Rules whose figures are summed as (others).", ("switch",))
+
+STREAM_PACKETS = Family("phb_stream_packets_total", _C, "Packets of the action, by colour.", (*_STREAM, "colour"))
+STREAM_BYTES = Family("phb_stream_bytes_total", _C, "Bytes of the action, by colour.", (*_STREAM, "colour"))
+STREAM_DROPS = Family("phb_stream_dropped_packets_total", _C, "Packets of the action that were dropped.", _STREAM)
+STREAM_DROPPED_BYTES = Family("phb_stream_dropped_bytes_total", _C, "Bytes of the action that were dropped.", _STREAM)
+STREAM_REASONS = Family(
+    "phb_stream_dropped_packets_by_reason_total",
+    _C,
+    "The same by reason; a reason that never occurred has no series.",
+    (*_STREAM, "reason"),
+)
+STREAM_OTHERS = Family("phb_streams_others", _G, "Actions whose figures are summed as (others).", ("switch",))
+
+PORT_PACKETS = Family("phb_port_sent_packets_total", _C, "Packets that left by the port.", _PORT)
+PORT_BYTES = Family("phb_port_sent_bytes_total", _C, "Bytes that left by the port.", _PORT)
+PORT_IN_PACKETS = Family("phb_port_received_packets_total", _C, "Packets that the port received.", _PORT)
+PORT_IN_BYTES = Family("phb_port_received_bytes_total", _C, "Bytes that the port received.", _PORT)
+PORT_IN_DISCARDS = Family(
+    "phb_port_received_discarded_packets_total", _C, "Received packets that the interface discarded.", _PORT
+)
+PORT_OUT_DISCARDS = Family(
+    "phb_port_sent_discarded_packets_total", _C, "Packets to be sent that the interface discarded.", _PORT
+)
+PORT_UP = Family("phb_port_up", _G, "Whether the port's link is there.", _PORT)
+PORT_SPEED = Family("phb_port_speed_bytes_per_second", _G, "Rate of the port's line or shaper.", _PORT)
+PORT_QUEUED = Family("phb_port_queued_packets", _G, "Packets that wait at the port.", _PORT)
+
+OBJECTIVE_STATE = Family(
+    "phb_objective_state", _G, "1 for the state that the objective is in, 0 for the others.", (*_OBJECTIVE, "state")
+)
+OBJECTIVE_SINCE = Family("phb_objective_state_timestamp_seconds", _G, "When the objective's state began.", _OBJECTIVE)
+RATE_BOUND = Family("phb_objective_rate_bound_bytes_per_second", _G, "The rate that is asked for.", _OBJECTIVE)
+RATE = Family("phb_objective_rate_bytes_per_second", _G, "The rate of the last interval.", _OBJECTIVE)
+DELAY_BOUND = Family("phb_objective_delay_bound_seconds", _G, "The delay that is asked for.", _OBJECTIVE)
+DELAY = Family("phb_objective_delay_seconds", _G, "The delay of the last interval.", _OBJECTIVE)
+LOSS_BOUND = Family("phb_objective_loss_bound_ratio", _G, "The loss that is asked for, 0 to 1.", _OBJECTIVE)
+LOSS = Family("phb_objective_loss_ratio", _G, "The loss of the last interval, 0 to 1.", _OBJECTIVE)
