@@ -4,9 +4,9 @@ use phb_p4runtime::status::Code;
 use serde_json::{Map, Value as Json};
 
 use crate::json;
-use crate::message::TypedValue;
 use crate::message::encoding::{ASCII, BYTES, JSON, JSON_IETF, PROTO};
 use crate::message::typed_value::Value as Typed;
+use crate::message::{ScalarArray, TypedValue};
 use crate::refusal::{Result, refusal};
 use crate::schema::{Kind, Leaf, Node};
 use crate::snapshot::Datum;
@@ -34,6 +34,12 @@ pub(crate) fn typed(leaf: &Leaf, value: &Value, encoding: i32) -> TypedValue {
         Value::Signed(number) => Typed::IntVal(i64::from(*number)),
         Value::Text(text) => Typed::StringVal(text.as_ref().to_owned()),
         Value::Boolean(value) => Typed::BoolVal(*value),
+        Value::Numbers(numbers) => Typed::LeaflistVal(ScalarArray {
+            element: numbers
+                .iter()
+                .map(|number| Typed::UintVal(*number).into())
+                .collect(),
+        }),
     };
     value.into()
 }
@@ -60,6 +66,7 @@ fn scalar(leaf: &Leaf, value: &Value, encoding: i32) -> Json {
         Value::Signed(number) => (*number).into(),
         Value::Text(text) => text.as_ref().into(),
         Value::Boolean(value) => (*value).into(),
+        Value::Numbers(numbers) => numbers.as_ref().into(),
     }
 }
 

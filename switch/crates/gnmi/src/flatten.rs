@@ -1,5 +1,7 @@
 //! The leaves that a value of a Set sets.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value as Json};
 
 use crate::json;
@@ -28,6 +30,15 @@ pub(crate) fn flattened(path: &Path, value: Option<&TypedValue>) -> Result<Vec<S
         Some(Typed::StringVal(text) | Typed::AsciiVal(text)) => text.as_str().into(),
         Some(Typed::UintVal(number)) => (*number).into(),
         Some(Typed::IntVal(number)) => (*number).into(),
+        Some(Typed::LeaflistVal(list)) if kind == Some(Kind::Uint8s) => {
+            let elements = list.element.iter();
+            let numbers = elements.map(|element| match element.value {
+                Some(Typed::UintVal(number)) => number.into(),
+                Some(Typed::IntVal(number)) => number.into(),
+                _ => Json::Null,
+            });
+            numbers.collect()
+        }
         Some(Typed::BoolVal(value)) if kind == Some(Kind::Boolean) => (*value).into(),
         other => {
             let field = other.map_or("nothing", Typed::field);
@@ -50,7 +61,11 @@ fn parsed(path: &Path, kind: Option<Kind>, data: &[u8]) -> Result<Json> {
         return Ok(content);
     }
     // pygnmi sends text without the quotes that make it JSON.
-    if matches!(kind, Some(Kind::Text | Kind::Identity))
+    let is_text = matches!(
+        kind,
+        Some(Kind::Text | Kind::Enumeration | Kind::Identity | Kind::NumberOrText)
+    );
+    if is_text
         && let Ok(text) = std::str::from_utf8(data)
         && !text.is_empty()
         && text.chars().count() <= MOST_UNQUOTED
@@ -138,6 +153,17 @@ fn coerced(path: &Path, leaf: &Leaf, content: &Json) -> Result<Value> {
         Kind::Int32 => number(content)
             .and_then(|number| i32::try_from(number).ok())
             .map(Value::Signed),
+        Kind::Uint8 => uint8(content).map(Value::Unsigned),
+        Kind::Uint8s => content.as_array().and_then(|elements| {
+            let numbers: Option<BTreeSet<u64>> = elements.iter().map(uint8).collect();
+            Some(Value::Numbers(numbers?.into_iter().collect()))
+        }),
+        Kind::NumberOrText => match content {
+            Json::String(text) => Some(Value::text(bare(text))),
+            _ => number(content)
+                .and_then(|number| u64::try_from(number).ok())
+                .map(Value::Unsigned),
+        },
         Kind::Uint32 => number(content)
             .and_then(|number| u32::try_from(number).ok())
             .map(|number| Value::Unsigned(u64::from(number))),
@@ -152,6 +178,11 @@ fn coerced(path: &Path, leaf: &Leaf, content: &Json) -> Result<Value> {
             format!("expected {expected}, found {}", words(content)),
         )
     })
+}
+
+fn uint8(content: &Json) -> Option<u64> {
+    let number = u8::try_from(number(content)?).ok()?;
+    Some(u64::from(number))
 }
 
 /// A number, or its text: RFC 7951 writes 64-bit numbers so.

@@ -54,8 +54,8 @@ pub(crate) fn answer(
     let wanted: Vec<Datum<'_>> = snapshot
         .data()
         .filter(|datum| match request.r#type {
-            data::CONFIG => datum.leaf.writable,
-            data::STATE | data::OPERATIONAL => !datum.leaf.writable,
+            data::CONFIG => datum.is_set,
+            data::STATE | data::OPERATIONAL => !datum.is_set,
             _ => true,
         })
         .collect();

@@ -10,9 +10,10 @@
 //! The gRPC server passes messages on, gives the time, and decides who may call.
 //!
 //! In reading order: [`message`] (the protocol's messages), `paths`, `schema` (the models' leaves), `path_message` and
-//! `pattern`, `encoding` and `flatten` (values out and in), `settings`, `state` and `snapshot` (all leaves of one moment),
+//! `pattern`, `encoding` and `flatten` (values out and in), `settings`, `counted`, `state` and `snapshot` (all leaves of one moment),
 //! `tree`, `get`, `subscribe`.
 
+mod counted;
 mod counters;
 mod encoding;
 mod flatten;

@@ -101,6 +101,46 @@ pub(crate) fn text(path: &[Element]) -> String {
     format!("/{}", elements.join("/"))
 }
 
+/// Reads a path as people write it; in a key, a backslash stands before `]` and itself (gNMI path conventions).
+pub(crate) fn parsed(text: &str) -> Option<Path> {
+    let mut rest = text.strip_prefix('/')?;
+    let mut elements = Vec::new();
+    loop {
+        let end = rest.find(['/', '[']).unwrap_or(rest.len());
+        let mut element = Element::new(&rest[..end]);
+        rest = &rest[end..];
+        while let Some(key) = rest.strip_prefix('[') {
+            let (name, value) = key.split_once('=')?;
+            let (value, behind) = key_value(value)?;
+            element.keys.push((name.to_owned(), value));
+            rest = behind;
+        }
+        if element.name.is_empty() {
+            return None;
+        }
+        element.keys.sort();
+        elements.push(element);
+        if rest.is_empty() {
+            return Some(elements.into_iter().collect());
+        }
+        rest = rest.strip_prefix('/')?;
+    }
+}
+
+/// A key's value up to its bracket, and what is behind that.
+fn key_value(text: &str) -> Option<(String, &str)> {
+    let mut value = String::new();
+    let mut characters = text.char_indices();
+    while let Some((at, character)) = characters.next() {
+        match character {
+            ']' => return Some((value, &text[at + 1..])),
+            '\\' => value.push(characters.next()?.1),
+            other => value.push(other),
+        }
+    }
+    None
+}
+
 pub(crate) fn is_pattern(path: &[Element]) -> bool {
     path.iter().any(|element| {
         element.name == ANY

@@ -8,11 +8,12 @@ use std::sync::Arc;
 use phb_node::{QueueStatistics, Statistics};
 use phb_pipeline::Execution;
 
+use crate::counted::{self, Counted};
 use crate::counters::ServerCounters;
 use crate::interface::{Attachment, Interface};
 use crate::paths::{Element, Path};
 use crate::schema::{self, Leaf};
-use crate::settings::Settings;
+use crate::settings::{self, Settings};
 use crate::state;
 use crate::value::Value;
 
@@ -20,12 +21,26 @@ use crate::value::Value;
 pub(crate) struct Datum<'a> {
     pub path: &'a Path,
     pub leaf: &'static Leaf,
+    /// It is a setting, and no state.
+    pub is_set: bool,
     pub value: &'a Value,
 }
 
 pub(crate) struct Place {
     pub path: Path,
     pub leaf: &'static Leaf,
+    is_set: bool,
+}
+
+impl Place {
+    pub(crate) fn datum<'a>(&'a self, value: &'a Value) -> Datum<'a> {
+        Datum {
+            path: &self.path,
+            leaf: self.leaf,
+            is_set: self.is_set,
+            value,
+        }
+    }
 }
 
 pub(crate) struct Layout {
@@ -37,8 +52,12 @@ pub(crate) struct Layout {
     queues: Vec<usize>,
     /// The leaves that say how the program runs.
     program: Vec<&'static str>,
-    /// For each setting, whether a leaf says that it is in force.
-    applied: Vec<bool>,
+    /// For each setting, whether a leaf says that the switch does it.
+    own: Vec<bool>,
+    /// Which counters the program has.
+    counted: Vec<bool>,
+    /// Keys of the entries that those stand in.
+    keys: Vec<Value>,
     /// Indices into `places`, in the order that values are gathered in.
     order: Vec<usize>,
 }
@@ -46,13 +65,21 @@ pub(crate) struct Layout {
 impl Layout {
     fn new(source: &Source<'_>) -> Self {
         let mut gathered = Vec::new();
-        let mut applied = Vec::new();
-        for setting in source.settings.keys() {
+        let mut own = settings::own(source.settings);
+        for (setting, own) in source.settings.keys().zip(&mut own) {
             gathered.push(setting.clone());
-            let state = state::applied(setting).filter(|state| schema::leaf(state).is_some());
-            applied.push(state.is_some());
+            let state = in_force(setting).filter(|_| *own);
+            *own = state.is_some();
             gathered.extend(state);
         }
+        // What has no state is a key, and stands among the settings.
+        gathered.extend(
+            source
+                .applied
+                .keys()
+                .map(|setting| in_force(setting).unwrap_or_else(|| setting.clone())),
+        );
+        gathered.push(state::wanted_path());
         for (interface, queues) in source.interfaces.iter().zip(&source.queues) {
             gathered.extend(state::port_paths(&interface.name));
             gathered.extend(state::queue_paths(&interface.name, queues.len()));
@@ -60,6 +87,19 @@ impl Layout {
         let program = source.program_leaves();
         gathered.extend(program.iter().copied().map(state::program_path));
         gathered.extend(state::server_paths());
+        let counted = source.counted();
+        let present = source
+            .counters
+            .iter()
+            .zip(&counted)
+            .filter(|(_, is_there)| **is_there);
+        let present: Vec<&Counted> = present.map(|(counter, _)| counter).collect();
+        gathered.extend(present.iter().map(|counter| counter.path.clone()));
+        let mut keys = Vec::new();
+        for (path, value) in present.into_iter().flat_map(counted::keys) {
+            gathered.push(path);
+            keys.push(value);
+        }
 
         let words = |path: &Path| -> Vec<String> { path.iter().map(Element::to_string).collect() };
         let mut sorted: Vec<(Vec<String>, usize, Path)> = gathered
@@ -71,10 +111,13 @@ impl Layout {
         let mut order = vec![usize::MAX; sorted.len()];
         let mut places = Vec::with_capacity(sorted.len());
         for (_, at, path) in sorted {
+            // Of several values for one leaf the first one counts.
+            let again = places.last().is_some_and(|last: &Place| last.path == path);
             // All gathered paths are of the models.
-            if let Some(leaf) = schema::leaf(&path) {
+            if !again && let Some(leaf) = schema::leaf(&path) {
                 order[at] = places.len();
-                places.push(Place { path, leaf });
+                let is_set = source.settings.contains_key(&path);
+                places.push(Place { path, leaf, is_set });
             }
         }
         Self {
@@ -82,7 +125,9 @@ impl Layout {
             generation: source.generation,
             queues: source.queue_counts(),
             program,
-            applied,
+            own,
+            counted,
+            keys,
             order,
         }
     }
@@ -91,12 +136,24 @@ impl Layout {
         self.generation == source.generation
             && self.queues == source.queue_counts()
             && self.program == source.program_leaves()
+            && self.counted == source.counted()
     }
+}
+
+/// The leaf of the models that says that a setting is in force.
+fn in_force(setting: &Path) -> Option<Path> {
+    state::applied(setting).filter(|state| schema::leaf(state).is_some())
 }
 
 pub(crate) struct Source<'a> {
     pub settings: &'a Settings,
     pub generation: u64,
+    pub wanted: u64,
+    /// Settings that a controller says are in force.
+    pub applied: &'a Settings,
+    pub counters: &'a [Counted],
+    /// By counter; None where the program has no such.
+    pub counted: Vec<Option<u64>>,
     pub interfaces: &'a [Interface],
     pub statistics: Statistics,
     /// By interface, then by priority.
@@ -111,6 +168,10 @@ pub(crate) struct Source<'a> {
 impl Source<'_> {
     fn queue_counts(&self) -> Vec<usize> {
         self.queues.iter().map(Vec::len).collect()
+    }
+
+    fn counted(&self) -> Vec<bool> {
+        self.counted.iter().map(Option::is_some).collect()
     }
 
     fn program_leaves(&self) -> Vec<&'static str> {
@@ -139,12 +200,16 @@ impl Snapshot {
                 *slot = value;
             }
         };
-        for (value, applied) in source.settings.values().zip(&layout.applied) {
+        for (value, own) in source.settings.values().zip(&layout.own) {
             put(value.clone());
-            if *applied {
+            if *own {
                 put(value.clone());
             }
         }
+        for value in source.applied.values() {
+            put(value.clone());
+        }
+        put(Value::Unsigned(source.wanted));
         let of_interfaces = source.interfaces.iter().zip(&source.attachments);
         for ((interface, attachment), queues) in of_interfaces.zip(&source.queues) {
             let ports = &source.statistics.ports;
@@ -167,6 +232,12 @@ impl Snapshot {
         for count in source.server.read() {
             put(Value::Unsigned(count));
         }
+        for count in source.counted.iter().flatten() {
+            put(Value::Unsigned(*count));
+        }
+        for key in &layout.keys {
+            put(key.clone());
+        }
         Self { layout, values }
     }
 
@@ -176,10 +247,6 @@ impl Snapshot {
 
     pub(crate) fn data(&self) -> impl Iterator<Item = Datum<'_>> {
         let both = self.layout.places.iter().zip(&self.values);
-        both.map(|(place, value)| Datum {
-            path: &place.path,
-            leaf: place.leaf,
-            value,
-        })
+        both.map(|(place, value)| place.datum(value))
     }
 }

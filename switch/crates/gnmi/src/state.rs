@@ -144,6 +144,11 @@ pub(crate) fn program_path(leaf: &str) -> Path {
     names.into_iter().map(Element::new).collect()
 }
 
+pub(crate) fn wanted_path() -> Path {
+    let names = ["controller", "state", "wanted"];
+    names.into_iter().map(Element::new).collect()
+}
+
 pub(crate) fn server_paths() -> impl Iterator<Item = Path> {
     counters::LEAVES.iter().map(|leaf| {
         let names = ["server", "state", "counters", leaf];

@@ -8,6 +8,7 @@ use phb_node::SwitchNode;
 use phb_p4runtime::status::Refusal;
 use phb_pipeline::Pipeline;
 
+use crate::counted::{self, Counted};
 use crate::counters::ServerCounters;
 use crate::interface::{Attachments, Interface};
 use crate::message::{
@@ -29,11 +30,16 @@ const SHARED_NS: u64 = 2_000_000;
 
 type Listener = Arc<dyn Fn() + Send + Sync>;
 
-/// The settings in force, and how many there were before.
+/// The settings, and how many there were before.
 #[derive(Clone)]
 struct Current {
     settings: Arc<Settings>,
     generation: u64,
+    /// How many settings for a controller there were before.
+    wanted: u64,
+    /// Those that a controller says are in force.
+    applied: Arc<Settings>,
+    counted: Arc<Vec<Counted>>,
 }
 
 #[derive(Default)]
@@ -94,6 +100,9 @@ impl Tree {
             current: Mutex::new(Current {
                 settings,
                 generation: 0,
+                wanted: 0,
+                applied: Arc::default(),
+                counted: Arc::default(),
             }),
             changes: AtomicU64::new(0),
             listeners: Mutex::default(),
@@ -158,14 +167,20 @@ impl Tree {
 
     fn change(&self, request: &SetRequest) -> Result<()> {
         let _one_at_a_time = lock(&self.setting);
-        let Current {
-            settings: present,
-            generation,
-        } = lock(&self.current).clone();
+        let mut current = lock(&self.current).clone();
         let names = self.interfaces.iter().map(|interface| &interface.name);
-        let wanted = settings::changed(&present, request, names)?;
+        let wanted = settings::changed(&current.settings, request, names)?;
         let before = ports(&self.interfaces, &lock(&self.node));
+        settings::check(&wanted, &before)?;
+        current.counted = Arc::new(counted::all(&wanted, &before)?);
         let after = settings::port_configs(&wanted, &before, &self.started)?;
+        let kept = settings::kept(&wanted);
+        if kept != settings::kept(&current.settings) {
+            current.wanted += 1;
+        }
+        if settings::applied(&wanted) == Some(current.wanted) {
+            current.applied = Arc::new(kept);
+        }
         {
             // Under one lock, so that no packet sees half of it.
             let mut node = lock(&self.node);
@@ -178,11 +193,11 @@ impl Tree {
                 }
             }
         }
-        *lock(&self.current) = Current {
-            settings: Arc::new(wanted),
-            generation: generation + 1,
-        };
-        self.changes.store(generation + 1, Ordering::Release);
+        current.settings = Arc::new(wanted);
+        current.generation += 1;
+        let generation = current.generation;
+        *lock(&self.current) = current;
+        self.changes.store(generation, Ordering::Release);
         Ok(())
     }
 
@@ -233,22 +248,26 @@ impl Tree {
     }
 
     fn take(&self, cache: &mut Cache) -> Arc<Snapshot> {
-        let Current {
-            settings,
-            generation,
-        } = lock(&self.current).clone();
-        let (statistics, queues, execution) = {
+        let current = lock(&self.current).clone();
+        let (statistics, queues, execution, counted) = {
             let node = lock(&self.node);
             let interfaces = self.interfaces.iter();
             let queues = interfaces.map(|interface| node.queues(interface.port));
-            let execution = node.pipeline().map(Pipeline::execution);
-            (node.statistics(), queues.collect(), execution)
+            let pipeline = node.pipeline();
+            let execution = pipeline.map(Pipeline::execution);
+            let counted = current.counted.iter().map(|each| each.read(pipeline));
+            let counted = counted.collect();
+            (node.statistics(), queues.collect(), execution, counted)
         };
         let mut attachments = (self.attachments)();
         let interfaces = self.interfaces.iter();
         let source = Source {
-            settings: &settings,
-            generation,
+            settings: &current.settings,
+            generation: current.generation,
+            wanted: current.wanted,
+            applied: &current.applied,
+            counters: &current.counted,
+            counted,
             interfaces: &self.interfaces,
             statistics,
             queues,

@@ -14,6 +14,8 @@ pub(crate) enum Value {
     Signed(i32),
     Text(Arc<str>),
     Boolean(bool),
+    /// Of leaf-lists.
+    Numbers(Arc<[u64]>),
 }
 
 impl Value {
@@ -35,6 +37,14 @@ impl Value {
         }
     }
 
+    /// The elements of a leaf-list.
+    pub(crate) fn numbers(&self) -> &[u64] {
+        match self {
+            Self::Numbers(numbers) => numbers,
+            _ => &[],
+        }
+    }
+
     pub(crate) fn as_signed(&self) -> Option<i32> {
         match self {
             Self::Signed(number) => Some(*number),
@@ -51,6 +61,7 @@ impl fmt::Display for Value {
             Self::Signed(number) => write!(formatter, "{number}"),
             Self::Text(text) => formatter.write_str(&quoted(text)),
             Self::Boolean(value) => write!(formatter, "{value}"),
+            Self::Numbers(numbers) => write!(formatter, "{numbers:?}"),
         }
     }
 }

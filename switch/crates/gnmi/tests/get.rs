@@ -32,6 +32,7 @@ fn capabilities() {
         "openconfig-qos",
         "phb-interfaces",
         "phb-qos",
+        "phb-controller",
         "phb-program",
         "phb-server",
     ];
@@ -197,7 +198,7 @@ fn documents() {
     );
     let root = one("/", JSON);
     let members: Vec<&String> = root.as_object().expect("an object").keys().collect();
-    assert_eq!(members, ["interfaces", "qos", "server"]);
+    assert_eq!(members, ["controller", "interfaces", "qos", "server"]);
     let entries = switch.get(&["/interfaces/interface"], JSON, data::ALL);
     let places = entries.iter().filter_map(|each| each.path.as_ref());
     let expected = [1, 2].map(|n| format!("/interfaces/interface[name=eth{n}]"));

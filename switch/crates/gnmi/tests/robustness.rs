@@ -19,7 +19,7 @@ use serde_json::{Map, Value as Json};
 use support::*;
 
 /// Where the leaves are, without keys.
-const PLACES: [&str; 17] = [
+const PLACES: [&str; 24] = [
     "interfaces/interface/name",
     "interfaces/interface/config/name",
     "interfaces/interface/config/type",
@@ -35,6 +35,13 @@ const PLACES: [&str; 17] = [
     "qos/interfaces/interface/config/interface-id",
     "qos/interfaces/interface/output/scheduler-policy/config/name",
     "qos/interfaces/interface/output/queues/queue/state/name",
+    "qos/classifiers/classifier/terms/term/conditions/ipv4/config/dscp-set",
+    "qos/classifiers/classifier/terms/term/actions/config/target-group",
+    "qos/forwarding-groups/forwarding-group/config/name",
+    "qos/interfaces/interface/output/queues/queue/config/name",
+    "controller/config/applied",
+    "controller/counters/counter/path",
+    "controller/counters/counter/config/cells",
     "program/state/executor",
     "server/state/counters/calls",
 ];
@@ -45,6 +52,9 @@ fn key_of(depth: usize, names: &[&str]) -> Option<&'static str> {
             Some("name")
         }
         (_, "scheduler", 5) => Some("sequence"),
+        (_, "classifier" | "forwarding-group", 3) => Some("name"),
+        (_, "term", 5) => Some("id"),
+        (_, "counter", 3) => Some("path"),
         ("qos", "interface", 3) => Some("interface-id"),
         _ => None,
     }

@@ -224,8 +224,8 @@ fn refusals() -> Vec<(SetRequest, String)> {
         ),
         at(
             &shaper("queuing-behavior"),
-            word("POLICE"),
-            "expected SHAPE, found 'POLICE'; policing is the program's",
+            word("LEVITATE"),
+            "expected SHAPE or POLICE, found 'LEVITATE'",
         ),
         at(
             &shaper("bc"),
@@ -397,7 +397,8 @@ fn refusals() -> Vec<(SetRequest, String)> {
                 (&shaper("cir").replace("=0", "=1"), number(8)),
                 (BINDING, word("slow")),
             ]),
-            "the scheduler policy 'slow' has 2 schedulers; a port has one shaper".to_owned(),
+            "the scheduler policy 'slow' has 2 schedulers without inputs; a port has one shaper"
+                .to_owned(),
         ),
         (
             SetRequest {

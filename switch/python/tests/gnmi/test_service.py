@@ -32,6 +32,7 @@ def test_capabilities() -> None:
             "openconfig-qos",
             "phb-interfaces",
             "phb-qos",
+            "phb-controller",
             "phb-program",
             "phb-server",
         }
@@ -203,7 +204,7 @@ def test_set_json() -> None:
         ({"update": {f"{SHAPER}/cir": 1 << 63}}, f"{SHAPER}/cir: expected a rate from 1"),
         ({"update": {f"{SHAPER}/max-queue-depth-packets": 0}}, "expected at least 1 packet"),
         ({"update": {f"{SHAPER}/max-queue-depth-packets": 1 << 32}}, "expected a number from 0 to 4294967295"),
-        ({"update": {f"{SHAPER}/queuing-behavior": "POLICE"}}, "expected SHAPE"),
+        ({"update": {f"{SHAPER}/queuing-behavior": "LEVITATE"}}, "expected SHAPE or POLICE"),
         ({"update": {f"{SHAPER}/bc": 7, BINDING: "slow"}}, f"{SHAPER}/bc: a shaper without a cir"),
         ({"update": {f"{SHAPER}/overhead": 7, BINDING: "slow"}}, f"{SHAPER}/overhead: a shaper without a cir"),
         ({"update": {f"{SHAPER}/bc": 1 << 32}}, f"{SHAPER}/bc: expected a number from 0 to 4294967295"),

@@ -16,4 +16,4 @@ pub use subscribe::{
     Poll, SubscribeRequest, SubscribeResponse, Subscription, SubscriptionList, list_mode, mode,
     request, response,
 };
-pub use value::{Notification, TypedValue, Unread, Update, encoding, typed_value};
+pub use value::{Notification, ScalarArray, TypedValue, Unread, Update, encoding, typed_value};

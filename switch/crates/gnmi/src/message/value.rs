@@ -69,13 +69,21 @@ impl From<typed_value::Value> for TypedValue {
     }
 }
 
+/// gnmi.ScalarArray.
+#[derive(Clone, PartialEq, Message)]
+pub struct ScalarArray {
+    /// The elements.
+    #[prost(message, repeated, tag = "1")]
+    pub element: Vec<TypedValue>,
+}
+
 /// A message that is always refused: its content is skipped.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub struct Unread {}
 
 /// The kinds of a [`TypedValue`].
 pub mod typed_value {
-    use super::{Oneof, Unread};
+    use super::{Oneof, ScalarArray, Unread};
 
     /// The value.
     #[derive(Clone, PartialEq, Oneof)]
@@ -103,7 +111,7 @@ pub mod typed_value {
         DecimalVal(Unread),
         /// gnmi.ScalarArray.
         #[prost(message, tag = "8")]
-        LeaflistVal(Unread),
+        LeaflistVal(ScalarArray),
         /// google.protobuf.Any.
         #[prost(message, tag = "9")]
         AnyVal(Unread),

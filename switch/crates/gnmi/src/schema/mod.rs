@@ -1,5 +1,6 @@
 //! The part of the OpenConfig models that is here: leaves with module, type and place in the tree.
 
+mod qos;
 mod table;
 
 use std::sync::LazyLock;
@@ -18,8 +19,13 @@ pub(crate) enum Kind {
     Identity,
     Boolean,
     Int32,
+    Uint8,
+    /// A leaf-list, in ascending order.
+    Uint8s,
     Uint32,
     Uint64,
+    /// A number, or text where it is a range or has a name.
+    NumberOrText,
 }
 
 impl Kind {
@@ -30,6 +36,9 @@ impl Kind {
             Self::Identity => "an identity",
             Self::Boolean => "true or false",
             Self::Int32 => "a number from -2147483648 to 2147483647",
+            Self::Uint8 => "a number from 0 to 255",
+            Self::Uint8s => "a list of numbers from 0 to 255",
+            Self::NumberOrText => "a number or a string",
             Self::Uint32 => "a number from 0 to 4294967295",
             Self::Uint64 => "a number from 0 to 18446744073709551615",
         }
@@ -72,7 +81,7 @@ static ROOT: LazyLock<Node> = LazyLock::new(|| {
     for leaf in LEAVES.iter() {
         root.add(leaf);
     }
-    for (path, key) in table::LISTS {
+    for (path, key) in table::lists() {
         let mut names = path.split('/');
         let list = names.try_fold(&mut root, |node, name| node.child_mut(name));
         if let Some(list) = list {
@@ -128,6 +137,7 @@ fn container_module(name: &str, parent: &'static str) -> &'static str {
         "qos" => table::QOS,
         "program" => table::PROGRAM,
         "server" => table::SERVER,
+        "controller" => table::CONTROLLER,
         _ => parent,
     }
 }
@@ -145,6 +155,16 @@ pub(crate) fn find(path: &[Element]) -> Option<&'static Node> {
 /// The leaf at a path, without regard to keys.
 pub(crate) fn leaf(path: &[Element]) -> Option<&'static Leaf> {
     find(path)?.leaf()
+}
+
+/// Whether each list has its key, and nothing else has one.
+pub(crate) fn has_all_keys(path: &[Element]) -> bool {
+    let mut node = Some(root());
+    path.iter().all(|element| {
+        node = node.and_then(|node| node.child(&element.name));
+        let given = element.keys.iter().map(|(name, _)| name.as_str());
+        node.is_some_and(|node| given.eq(node.key))
+    })
 }
 
 /// Whether a list's key is left out, which stands for all entries.

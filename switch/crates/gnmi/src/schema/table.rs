@@ -1,8 +1,8 @@
 //! The leaves, one by one.
 //!
 //! The names are those of openconfig-interfaces, -if-ethernet, -p4rt and -qos as published at
-//! github.com/openconfig/public, and of four models of our own, docs/operate/phb-interfaces.yang,
-//! phb-qos.yang, phb-program.yang and phb-server.yang.
+//! github.com/openconfig/public, and of five models of our own, docs/operate/phb-interfaces.yang,
+//! phb-qos.yang, phb-controller.yang, phb-program.yang and phb-server.yang.
 
 use super::{Kind, Leaf};
 use crate::counters;
@@ -15,17 +15,19 @@ const OWN_INTERFACES: &str = "phb-interfaces";
 const OWN_QOS: &str = "phb-qos";
 pub(super) const PROGRAM: &str = "phb-program";
 pub(super) const SERVER: &str = "phb-server";
+pub(super) const CONTROLLER: &str = "phb-controller";
 
 const OPENCONFIG: &str = "OpenConfig working group";
 
 /// Name, organization and version of each model.
-pub(crate) const MODELS: [(&str, &str, &str); 8] = [
+pub(crate) const MODELS: [(&str, &str, &str); 9] = [
     (INTERFACES, OPENCONFIG, "3.7.1"),
     (ETHERNET, OPENCONFIG, "2.13.0"),
     (P4RT, OPENCONFIG, "0.4.0"),
-    (QOS, OPENCONFIG, "0.7.0"),
+    (QOS, OPENCONFIG, "2.2.0"),
     (OWN_INTERFACES, "phb", "0.1.0"),
     (OWN_QOS, "phb", "0.1.0"),
+    (CONTROLLER, "phb", "0.1.0"),
     (PROGRAM, "phb", "0.1.0"),
     (SERVER, "phb", "0.1.0"),
 ];
@@ -50,20 +52,12 @@ pub(crate) const SPEEDS: [(&str, u64); 14] = [
 
 const INTERFACE: &str = "interfaces/interface";
 const INTERFACE_STATE: &str = "interfaces/interface/state";
-const POLICY: &str = "qos/scheduler-policies/scheduler-policy";
-const SCHEDULER: &str = "qos/scheduler-policies/scheduler-policy/schedulers/scheduler";
-const SHAPER: &str =
-    "qos/scheduler-policies/scheduler-policy/schedulers/scheduler/one-rate-two-color";
-const QOS_INTERFACE: &str = "qos/interfaces/interface";
-const QUEUE: &str = "qos/interfaces/interface/output/queues/queue";
+const COUNTED: &str = "controller/counters/counter";
 
-pub(super) const LISTS: [(&str, &str); 5] = [
-    (INTERFACE, "name"),
-    (POLICY, "name"),
-    (SCHEDULER, "sequence"),
-    (QOS_INTERFACE, "interface-id"),
-    (QUEUE, "name"),
-];
+pub(super) fn lists() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let own = [(INTERFACE, "name"), (COUNTED, "path")];
+    own.into_iter().chain(super::qos::LISTS)
+}
 
 const INTERFACE_COUNTERS: [&str; 8] = [
     "in-octets",
@@ -77,7 +71,7 @@ const INTERFACE_COUNTERS: [&str; 8] = [
 ];
 
 #[derive(Default)]
-struct Table(Vec<Leaf>);
+pub(super) struct Table(Vec<Leaf>);
 
 impl Table {
     fn leaf(&mut self, container: &str, name: &str, kind: Kind, module: &'static str) -> &mut Leaf {
@@ -95,24 +89,38 @@ impl Table {
         &mut self.0[index]
     }
 
-    fn counters(&mut self, container: &str, module: &'static str, names: &[&str]) {
+    pub(super) fn counters(&mut self, container: &str, module: &'static str, names: &[&str]) {
         for name in names {
             self.leaf(container, name, Kind::Uint64, module).is_counter = true;
         }
     }
 
+    /// A list of counters, which has no settings: its key and what is counted.
+    pub(super) fn counted(&mut self, container: &str, key: &str, kind: Kind, names: &[&str]) {
+        let state = format!("{container}/state");
+        self.leaf(container, key, kind, QOS);
+        self.leaf(&state, key, kind, QOS);
+        self.counters(&state, QOS, names);
+    }
+
     /// A list's key: it may be set, but only to the value that the path has.
-    fn key(&mut self, container: &str, name: &str, kind: Kind, module: &'static str) {
+    pub(super) fn key(&mut self, container: &str, name: &str, kind: Kind, module: &'static str) {
         self.leaf(container, name, kind, module).writable = true;
         self.configured(container, name, kind, module);
     }
 
     /// A leaf that can be set, and the one beside it with the value in force.
-    fn configured(&mut self, container: &str, name: &str, kind: Kind, module: &'static str) {
+    pub(super) fn configured(
+        &mut self,
+        container: &str,
+        name: &str,
+        kind: Kind,
+        module: &'static str,
+    ) {
         self.identity(container, name, kind, module, "");
     }
 
-    fn identity(
+    pub(super) fn identity(
         &mut self,
         container: &str,
         name: &str,
@@ -138,6 +146,7 @@ pub(super) fn leaves() -> Vec<Leaf> {
         INTERFACES,
         "iana-if-type",
     );
+    table.configured(INTERFACE, "description", Kind::Text, INTERFACES);
     table.configured(INTERFACE, "enabled", Kind::Boolean, INTERFACES);
     table.leaf(INTERFACE_STATE, "id", Kind::Uint32, P4RT);
     // The kernel's index of the interface, or P4Runtime's port number where there is no interface or no kernel's.
@@ -168,34 +177,12 @@ pub(super) fn leaves() -> Vec<Leaf> {
         ETHERNET,
         ETHERNET,
     );
-    table.key(POLICY, "name", Kind::Text, QOS);
-    table.key(SCHEDULER, "sequence", Kind::Uint32, QOS);
-    table.configured(SHAPER, "cir", Kind::Uint64, QOS);
-    table.configured(SHAPER, "bc", Kind::Uint32, QOS);
-    table.configured(SHAPER, "overhead", Kind::Int32, OWN_QOS);
-    table.configured(SHAPER, "queuing-behavior", Kind::Text, QOS);
-    table.configured(SHAPER, "max-queue-depth-packets", Kind::Uint32, QOS);
-    table.key(QOS_INTERFACE, "interface-id", Kind::Text, QOS);
-    table.configured(
-        &format!("{QOS_INTERFACE}/output/scheduler-policy"),
-        "name",
-        Kind::Text,
-        QOS,
-    );
-    table.leaf(QUEUE, "name", Kind::Text, QOS);
-    let queue_state = format!("{QUEUE}/state");
-    table.leaf(&queue_state, "name", Kind::Text, QOS);
-    table.counters(
-        &queue_state,
-        QOS,
-        &[
-            "transmit-pkts",
-            "transmit-octets",
-            "dropped-pkts",
-            "dropped-octets",
-            "max-queue-len",
-        ],
-    );
+    super::qos::add(&mut table);
+    table.configured("controller", "applied", Kind::Uint64, CONTROLLER);
+    table.configured("controller", "problem", Kind::Text, CONTROLLER);
+    table.leaf("controller/state", "wanted", Kind::Uint64, CONTROLLER);
+    table.key(COUNTED, "path", Kind::Text, CONTROLLER);
+    table.configured(COUNTED, "cells", Kind::Text, CONTROLLER);
     table.leaf("program/state", "executor", Kind::Enumeration, PROGRAM);
     table.leaf("program/state", "code-bytes", Kind::Uint64, PROGRAM);
     table.leaf("program/state", "reason", Kind::Text, PROGRAM);

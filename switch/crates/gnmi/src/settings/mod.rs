@@ -1,9 +1,12 @@
-//! Settings: line rates, shapers, queue limits. A request is worked out on a copy, checked whole, then applied.
+//! Settings: line rates, shapers, queue limits, and what is kept for a controller. A request is worked out on a copy,
+//! checked whole, then applied.
 //!
-//! A port's line rate is the smaller of its rate at the start and its Ethernet speed. The scheduler
+//! A port's line rate is the smaller of its rate at the start and its Ethernet speed. The scheduler without inputs
 //! of its policy is a shaper in front of the line.
 
 mod change;
+mod checks;
+mod kept;
 mod ports;
 
 use std::collections::BTreeMap;
@@ -16,6 +19,8 @@ use crate::schema::{self, Kind};
 use crate::value::Value;
 
 pub(crate) use change::{changed, check_size};
+pub(crate) use checks::check;
+pub(crate) use kept::{kept, own};
 pub(crate) use ports::port_configs;
 
 /// Every writable leaf that has a value.
@@ -104,6 +109,15 @@ fn add_interfaces<'a>(settings: &mut Settings, names: impl Iterator<Item = &'a S
     }
 }
 
+/// Which settings of its own a controller says are in force, by the number that they had.
+pub(crate) fn applied(settings: &Settings) -> Option<u64> {
+    let path: Path = ["controller", "config", "applied"]
+        .into_iter()
+        .map(Element::new)
+        .collect();
+    settings.get(&path)?.as_unsigned()
+}
+
 /// Sets a leaf and the keys of its list entries, which are always as the path says.
 fn set(settings: &mut Settings, path: Path, value: Value) {
     let mut keys = Vec::new();
@@ -124,9 +138,9 @@ fn set(settings: &mut Settings, path: Path, value: Value) {
 }
 
 /// The settings at and below a path without wildcards.
-fn at_or_below<'a>(
+pub(crate) fn at_or_below<'a>(
     settings: &'a Settings,
-    path: &'a [Element],
+    path: &[Element],
 ) -> impl Iterator<Item = (&'a Path, &'a Value)> {
     settings
         .range::<[Element], _>((Bound::Included(path), Bound::Unbounded))

@@ -1,25 +1,18 @@
 //! The ports' configuration by the settings.
 
+use std::collections::BTreeSet;
+
 use phb_traffic_manager::{DEFAULT_BUFFER_PACKETS, PortConfig, ShaperConfig};
 
-use super::{
-    ETHERNET, Ports, SHAPE, Settings, at_or_below, binding_path, interface_path, policy_path,
-};
-use crate::paths::Path;
+use super::checks::speed;
+use super::{Ports, Settings, at_or_below, binding_path, interface_path, policy_path};
+use crate::paths::{Element, Path};
 use crate::refusal::{Result, quoted, wrong};
-use crate::schema::{self, Leaf, SPEEDS};
 use crate::value::Value;
 
-const HIGHEST_RATE: u64 = i64::MAX as u64;
-
-/// Checks settings as a whole and gives the ports' configuration; `InvalidArgument` has the path.
+/// The ports' configuration by checked settings; `InvalidArgument` has the path.
 /// `ports` are the present ones; `started`, those at the start, fill what settings leave open.
 pub(crate) fn port_configs(settings: &Settings, ports: &Ports, started: &Ports) -> Result<Ports> {
-    for (path, value) in settings {
-        if let Some(leaf) = schema::leaf(path) {
-            check_leaf(path, leaf, value, ports)?;
-        }
-    }
     let mut result = Ports::new();
     for (name, present) in ports {
         let started = started.get(name).unwrap_or(present);
@@ -27,42 +20,6 @@ pub(crate) fn port_configs(settings: &Settings, ports: &Ports, started: &Ports) 
         result.insert(name.clone(), config);
     }
     Ok(result)
-}
-
-fn check_leaf(path: &Path, leaf: &Leaf, value: &Value, ports: &Ports) -> Result<()> {
-    let names: Vec<&str> = leaf.names.iter().map(String::as_str).collect();
-    let text = value.as_text().unwrap_or_default();
-    let message = match (names.as_slice(), leaf.name()) {
-        (
-            ["interfaces", "interface", "name"]
-            | ["qos", "interfaces", "interface", "interface-id"],
-            _,
-        ) if !ports.contains_key(text) => {
-            format!("there is no interface {value}")
-        }
-        (_, "type") if text != ETHERNET => format!("expected {ETHERNET}, found {value}"),
-        (_, "enabled") if *value != Value::Boolean(true) => "ports can't be shut here".to_owned(),
-        (_, "port-speed") if speed(text).is_none() => {
-            let known: Vec<&str> = SPEEDS.iter().map(|(name, _)| *name).collect();
-            format!("expected one of {}, found {value}", known.join(", "))
-        }
-        (_, "queuing-behavior") if text != SHAPE => {
-            format!("expected {SHAPE}, found {value}; policing is the program's")
-        }
-        (_, "cir") if !matches!(value, Value::Unsigned(1..=HIGHEST_RATE)) => {
-            format!("expected a rate from 1 to {HIGHEST_RATE} bit/s, found {value}")
-        }
-        (_, "max-queue-depth-packets") if *value == Value::Unsigned(0) => {
-            "expected at least 1 packet".to_owned()
-        }
-        _ => return Ok(()),
-    };
-    Err(wrong(path, message))
-}
-
-fn speed(name: &str) -> Option<u64> {
-    let known = SPEEDS.iter().find(|(known, _)| *known == name);
-    known.map(|(_, rate)| *rate)
 }
 
 fn port_config(
@@ -117,31 +74,36 @@ fn shaper(
     }))
 }
 
-/// The path of the scheduler in the policy that a port is bound to.
+/// The path of the shaper in the policy that a port is bound to: of its scheduler that has no queues for inputs.
 fn scheduler(settings: &Settings, binding: &Path) -> Result<Option<Path>> {
     let Some(name) = settings.get(binding).and_then(Value::as_text) else {
         return Ok(None);
     };
     let policy = policy_path(name);
-    if !settings.contains_key(&policy.below("name")) {
-        let message = format!("there is no scheduler policy {}", quoted(name));
-        return Err(wrong(binding, message));
-    }
+    let mut with_inputs = BTreeSet::new();
+    let mut all = BTreeSet::new();
     let depth = policy.len() + 2;
-    let schedulers: Vec<&Path> = at_or_below(settings, &policy)
-        .map(|(path, _)| path)
-        .filter(|path| path.len() == depth + 1)
-        .filter(|path| path.last().is_some_and(|last| last.name == "sequence"))
-        .collect();
-    match schedulers.as_slice() {
+    for (path, _) in at_or_below(settings, &policy) {
+        let Some(scheduler) = path.get(..depth).filter(|_| path.len() > depth) else {
+            continue;
+        };
+        if path[depth].name == "inputs" {
+            with_inputs.insert(scheduler);
+        }
+        if path[depth].name == "sequence" {
+            all.insert(scheduler);
+        }
+    }
+    let shapers: Vec<&[Element]> = all.difference(&with_inputs).copied().collect();
+    match shapers.as_slice() {
         [] => Ok(None),
         [only] => {
-            let scheduler: Path = only.iter().take(depth).cloned().collect();
+            let scheduler: Path = only.iter().cloned().collect();
             Ok(Some(scheduler.below("one-rate-two-color/config")))
         }
         several => {
             let message = format!(
-                "the scheduler policy {} has {} schedulers; a port has one shaper",
+                "the scheduler policy {} has {} schedulers without inputs; a port has one shaper",
                 quoted(name),
                 several.len()
             );

@@ -208,11 +208,7 @@ impl Watch {
             .filter(|(at, (_, value))| !changes_only || before.value(*at) != Some(*value))
             .map(|(_, (place, value))| {
                 let place = &snapshot.layout.places[*place];
-                Datum {
-                    path: &place.path,
-                    leaf: place.leaf,
-                    value,
-                }
+                place.datum(value)
             })
             .collect();
         // If late, samples are left out rather than sent in a burst.
