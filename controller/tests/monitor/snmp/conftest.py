@@ -1,0 +1,35 @@
+import asyncio
+from contextlib import asynccontextmanager
+
+import pytest
+
+from phb.monitor.snmp import SnmpTaker
+
+from .daemons import MISSING, Daemons, until
+
+
+@pytest.fixture(scope="module")
+def daemons(tmp_path_factory):
+    if MISSING:
+        pytest.skip(f"without {', '.join(MISSING)} (Debian's snmpd, snmptrapd, snmp)")
+    running = Daemons(tmp_path_factory.mktemp("snmp"))
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def agent(daemons):
+    """Makes agents that are connected with snmpd."""
+
+    @asynccontextmanager
+    async def connected(addresses, told=None):
+        taker = SnmpTaker(daemons.socket, addresses, (told if told is not None else []).append)
+        task = asyncio.create_task(taker.run())
+        try:
+            await until(lambda: taker.connected, "a session")
+            yield taker
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+
+    return connected
