@@ -46,6 +46,6 @@ pub use ports::unlimited;
 pub use realtime::{LiveNode, RealTime, Report, RunnerConfig};
 pub use replication::{CloneSession, Replica, Replication};
 pub use statistics::{DropReason, Drops, PortStatistics, QueueStatistics, Statistics};
-pub use switch::{SwitchConfig, SwitchNode, Waker};
+pub use switch::{Clock, SwitchConfig, SwitchNode, Waker};
 pub use tracing::{Traced, Watch};
 pub use write::{Cells, Failure, Member, Update};

@@ -22,7 +22,7 @@ use phb_network::{Frame, Node, Output, Port, Time};
 use phb_ports::{Clock, Counters, Event, Link, LinkChange, Links, PortCounters, Room, Waiter};
 use phb_traffic_manager::Outlet;
 
-use crate::switch::{AHEAD, SwitchNode, Waker};
+use crate::switch::{self, AHEAD, SwitchNode, Waker};
 
 /// Frames taken from one port before the others get their turn.
 const BATCH: usize = 64;
@@ -63,6 +63,9 @@ pub trait LiveNode: Node {
 
     /// Sets the function that wakes the runner for work from elsewhere; most nodes have none.
     fn set_waker(&mut self, _waker: Option<Waker>) {}
+
+    /// Sets the runner's clock, for those who look at the node meanwhile.
+    fn set_clock(&mut self, _clock: Option<switch::Clock>) {}
 }
 
 impl LiveNode for SwitchNode {
@@ -96,6 +99,10 @@ impl LiveNode for SwitchNode {
 
     fn set_waker(&mut self, waker: Option<Waker>) {
         SwitchNode::set_waker(self, waker);
+    }
+
+    fn set_clock(&mut self, clock: Option<switch::Clock>) {
+        SwitchNode::set_clock(self, clock);
     }
 }
 
@@ -249,7 +256,11 @@ impl RealTime {
         self.shared.stop.store(false, Ordering::Release);
         *lock(&self.shared.error) = None;
         let wake = Arc::clone(&self.shared.wake);
-        lock(&self.shared.node).set_waker(Some(Box::new(move || wake.set())));
+        let epoch = self.shared.epoch;
+        let mut node = lock(&self.shared.node);
+        node.set_waker(Some(Box::new(move || wake.set())));
+        node.set_clock(Some(Box::new(move || nanoseconds(epoch.elapsed()))));
+        drop(node);
         let shared = Arc::clone(&self.shared);
         let name = format!("node-{}", lock(&shared.node).name());
         let thread = std::thread::Builder::new()
@@ -275,7 +286,9 @@ impl RealTime {
         if thread.join().is_err() {
             *lock(&self.shared.error) = Some("the thread panicked".to_owned());
         }
-        lock(&self.shared.node).set_waker(None);
+        let mut node = lock(&self.shared.node);
+        node.set_waker(None);
+        node.set_clock(None);
     }
 
     /// Whether the thread runs.

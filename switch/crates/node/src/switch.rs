@@ -61,10 +61,18 @@ pub struct SwitchNode {
     packet_outs: Vec<Vec<u8>>,
     packet_out_bytes: usize,
     waker: Option<Waker>,
+    clock: Option<Clock>,
+    /// Times that counters have begun anew.
+    beginnings: u64,
+    /// Changes of entries, groups and their members.
+    pub(crate) entry_writes: u64,
 }
 
 /// Wakes a waiting runner, because the switch has something to do.
 pub type Waker = Box<dyn Fn() + Send>;
+
+/// Tells a runner's time, for those who look at a switch from outside.
+pub type Clock = Box<dyn Fn() -> Time + Send>;
 
 impl SwitchNode {
     /// A switch with these ports and no program. A CPU port not among `ports` is added, unlimited.
@@ -79,6 +87,9 @@ impl SwitchNode {
             packet_outs: Vec::new(),
             packet_out_bytes: 0,
             waker: None,
+            clock: None,
+            beginnings: 0,
+            entry_writes: 0,
         };
         for (number, port) in ports {
             switch.set_port(number, port);
@@ -112,6 +123,7 @@ impl SwitchNode {
     /// go: see [`drop_waiting`](Self::drop_waiting).
     pub fn install(&mut self, pipeline: Pipeline) {
         self.drop_waiting();
+        self.beginnings += 1;
         self.set_replication(Replication::default());
         let is_logged = self.path.is_logged();
         let pipeline = self.path.pipeline.insert(pipeline);
@@ -128,6 +140,7 @@ impl SwitchNode {
     /// Takes the program out, with its entries and state.
     pub fn take_pipeline(&mut self) -> Option<Pipeline> {
         self.drop_waiting();
+        self.beginnings += 1;
         self.path.pipeline.take()
     }
 
@@ -137,6 +150,7 @@ impl SwitchNode {
         if let Some(pipeline) = self.pipeline_mut() {
             pipeline.clear();
         }
+        self.beginnings += 1;
         self.path.replication.clear_groups();
     }
 
@@ -303,10 +317,33 @@ impl SwitchNode {
         }
     }
 
-    /// When the switch last did something.
+    /// The time: a runner's, or else when the switch last did something.
     #[must_use]
     pub fn now(&self) -> Time {
-        self.path.now
+        let clock = self.clock.as_ref();
+        clock.map_or(self.path.now, |clock| clock().max(self.path.now))
+    }
+
+    /// Lets time pass to `now` without anything happening.
+    pub fn pass(&mut self, now: Time) {
+        self.path.now = self.path.now.max(now);
+    }
+
+    /// Sets the clock of the runner, which packets don't read.
+    pub fn set_clock(&mut self, clock: Option<Clock>) {
+        self.clock = clock;
+    }
+
+    /// How many times counters have begun anew: with a program, without one, or [cleared](Self::clear).
+    #[must_use]
+    pub fn beginnings(&self) -> u64 {
+        self.beginnings
+    }
+
+    /// How many times entries of tables, groups of action profiles and their members were written.
+    #[must_use]
+    pub fn entry_writes(&self) -> u64 {
+        self.entry_writes
     }
 
     /// Sets the function to call when a frame comes from a controller.

@@ -13,10 +13,11 @@
 //! In reading order: `message` (the protocol's messages), [`requests`] (batches, decoded piece by piece), [`status`]
 //! (refusals), `schema` (a p4info by id), `bytestring`, `keys` and `actions` (the parts of entities), `store` (entities to
 //! read back), `strings` (those that no entity has any more), `write`, `read`, `reconcile` (state that a new program keeps),
-//! `native` (changes by others), `packet_io`, `digest`, `idle`, `batch`
+//! `native` (changes by others), `arrays` (for readers of many cells), `packet_io`, `digest`, `idle`, `batch`
 //! (outcomes in gRPC's metadata).
 
 mod actions;
+mod arrays;
 mod batch;
 mod bytestring;
 mod digest;
@@ -40,6 +41,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+pub use arrays::Array;
 pub use batch::Failure as BatchFailure;
 pub use digest::DigestConfig;
 pub use packet_io::PacketIn;
@@ -58,6 +60,7 @@ use crate::store::Store;
 pub struct Configuration {
     schema: Schema,
     store: Mutex<Store>,
+    artifact: Arc<str>,
 }
 
 impl Configuration {
@@ -86,6 +89,7 @@ impl Configuration {
         Ok(Self {
             schema,
             store: Mutex::new(store),
+            artifact: Arc::clone(pipeline.artifact()),
         })
     }
 

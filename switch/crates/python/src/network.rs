@@ -282,6 +282,15 @@ impl Network {
                 called.map_err(|error| interrupted = Some(error)).is_ok()
             })
         });
+        let now = world.now();
+        for (_, _, member) in world.nodes() {
+            if let Member::Switch(node) = member {
+                let mut node = node
+                    .lock()
+                    .unwrap_or_else(std::sync::PoisonError::into_inner);
+                node.pass(now);
+            }
+        }
         match (interrupted, ended) {
             (Some(error), _) => Err(error),
             (None, Err(error)) => Err(failed(error)),

@@ -12,7 +12,7 @@ use tonic::body::Body;
 use crate::authorization::{Bindings, Permit};
 use crate::connections::{Connection, Kind, Share, Usage};
 use crate::wire::{Counted, Held, Lasting, Responding, serve, status};
-use crate::{gnmi, limits, p4runtime, reflection, traces};
+use crate::{gnmi, limits, p4runtime, reflection, telemetry, traces};
 
 type Call = Counted<Incoming>;
 
@@ -25,6 +25,7 @@ pub struct Services {
     /// None: not served.
     pub gnmi: Option<Arc<gnmi::Service>>,
     pub traces: Arc<traces::Service>,
+    pub telemetry: Arc<telemetry::Service>,
     pub bindings: Option<Arc<Bindings>>,
     pub usage: Arc<Usage>,
     pub counters: Arc<ServerCounters>,
@@ -87,6 +88,7 @@ impl Services {
         p4runtime: Arc<p4runtime::Service>,
         gnmi: Option<Arc<gnmi::Service>>,
         traces: Arc<traces::Service>,
+        telemetry: Arc<telemetry::Service>,
         bindings: Option<Arc<Bindings>>,
         counters: Arc<ServerCounters>,
     ) -> Self {
@@ -99,6 +101,7 @@ impl Services {
             p4runtime,
             gnmi,
             traces,
+            telemetry,
             bindings,
             usage: Arc::default(),
             counters,
@@ -174,6 +177,9 @@ impl Services {
             }
             (Some("phb.trace.v1.Tracing"), _) => {
                 self.route_traces(path, connection, permit, request)
+            }
+            (Some("phb.telemetry.v1.Telemetry"), _) => {
+                self.route_telemetry(path, connection, permit, request)
             }
             _ => self.route_other(path, permit, request),
         }
@@ -276,6 +282,27 @@ impl Services {
         let traces = Arc::clone(&self.traces);
         let share = self.take(connection, Kind::Watches);
         let handler = |messages| async move { traces.watch(permit, messages, share?).await };
+        serve(request, limits::SMALL_MESSAGE_BYTES, handler)
+    }
+
+    fn route_telemetry(
+        &self,
+        path: &str,
+        connection: &Arc<Connection>,
+        permit: Permit,
+        request: Request<Call>,
+    ) -> Responding {
+        if path != "/phb.telemetry.v1.Telemetry/Watch" {
+            return unknown(path);
+        }
+        let telemetry = Arc::clone(&self.telemetry);
+        let share = self.take(connection, Kind::Telemetries);
+        let (usage, client) = (Arc::clone(&self.usage), connection.client.clone());
+        let handler = |messages| async move {
+            telemetry
+                .watch(permit, messages, share?, usage, client)
+                .await
+        };
         serve(request, limits::SMALL_MESSAGE_BYTES, handler)
     }
 

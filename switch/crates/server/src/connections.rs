@@ -63,12 +63,16 @@ pub enum Kind {
     Subscriptions,
     /// Watches of traces, which count as calls, too.
     Watches,
+    /// Watches of telemetry, which count as calls, too.
+    Telemetries,
+    /// Cells that are watched.
+    Cells,
     /// StreamChannels.
     Streams,
     Bytes,
 }
 
-const KINDS: usize = 6;
+const KINDS: usize = 8;
 
 impl Kind {
     /// The most in all, and of one client.
@@ -78,6 +82,8 @@ impl Kind {
             Self::Reads => (limits::READS, limits::READS_OF_ONE),
             Self::Subscriptions => (limits::SUBSCRIPTIONS, limits::SUBSCRIPTIONS_OF_ONE),
             Self::Watches => (limits::WATCHES, limits::WATCHES_OF_ONE),
+            Self::Telemetries => (limits::TELEMETRIES, limits::TELEMETRIES_OF_ONE),
+            Self::Cells => (limits::CELLS, limits::CELLS_OF_ONE),
             Self::Streams => (limits::STREAMS, limits::STREAMS_OF_ONE),
             Self::Bytes => (limits::HELD_BYTES, limits::HELD_BYTES_OF_ONE),
         }
@@ -89,6 +95,8 @@ impl Kind {
             Self::Reads => "reads",
             Self::Subscriptions => "subscriptions",
             Self::Watches => "watches of traces",
+            Self::Telemetries => "watches of telemetry",
+            Self::Cells => "cells watched",
             Self::Streams => "streams",
             Self::Bytes => "bytes of messages",
         }

@@ -1,9 +1,9 @@
-//! The servers of a switch: P4Runtime, gNMI, traces, health and reflection, at one address, on tokio and hyper.
+//! The servers of a switch: P4Runtime, gNMI, traces, telemetry, health and reflection, at one address, on tokio and hyper.
 //!
 //! ```text
 //!   listen (TCP, Unix; tls) -> connections (clients, and what each holds)
 //!       -> calls -> authorization (before anything is read) -> wire (messages as bytes)
-//!           -> p4runtime | gnmi | traces | health | reflection
+//!           -> p4runtime | gnmi | traces | telemetry | health | reflection
 //! ```
 //!
 //! The switch runs on its own thread. Its packets and digests wait in bounded queues; calls hold
@@ -22,6 +22,7 @@ mod listen;
 mod p4runtime;
 mod reflection;
 mod server;
+mod telemetry;
 pub mod tls;
 mod traces;
 mod wire;

@@ -44,6 +44,21 @@ pub const WAITING_TRACES: usize = 4096;
 /// Their bytes.
 pub const WAITING_TRACE_BYTES: usize = 8 << 20;
 
+/// Watches of telemetry at one time.
+pub const TELEMETRIES: usize = 64;
+/// Those of one client.
+pub const TELEMETRIES_OF_ONE: usize = 16;
+/// Cells that all of them watch, each kept twice: 16 bytes of a counter, 8 of a register.
+pub const CELLS: usize = 6 << 20;
+/// Those of one client.
+pub const CELLS_OF_ONE: usize = 4 << 20;
+/// Ranges of one watch.
+pub const RANGES: usize = 256;
+/// Cells of one message of a sample: at most 25 bytes each, far below the 4 MB that clients accept by default.
+pub const CELLS_OF_A_MESSAGE: usize = 32 << 10;
+/// Time from one sample to the next.
+pub const LEAST_INTERVAL: Duration = Duration::from_millis(10);
+
 /// StreamChannels at one time. A further one is refused, and ends the oldest that has not arbitrated.
 pub const STREAMS: usize = 2048;
 /// Those of one client.

@@ -20,7 +20,7 @@ use crate::config::{Node, ServerConfig};
 use crate::connections::Connections;
 use crate::listen::{self, Accepted, Listener};
 use crate::tls::Current;
-use crate::{gnmi, limits, p4runtime, traces};
+use crate::{gnmi, limits, p4runtime, telemetry, traces};
 
 /// Threads for long work: large writes and programs, one of those at a time.
 const LONG_WORK: usize = 4;
@@ -93,14 +93,18 @@ impl Server {
         let gnmi = gnmi::Service::new(device, Arc::new(tree), Arc::clone(&counters));
         let gnmi = config.gnmi.then(|| Arc::new(gnmi));
         let traces = Arc::new(traces::Service::new(device, Arc::clone(&node)));
-        let (manners, names) = (config.manners, config.names);
+        let (manners, names, of_telemetry) = (config.manners, config.names, Arc::clone(&node));
         let p4runtime =
             p4runtime::Service::new(device, node, manners, names, Arc::clone(&counters));
         let p4runtime = Arc::new(p4runtime);
+        let telemetry = telemetry::Service::new(device, of_telemetry, Arc::clone(&p4runtime));
+        let telemetry = Arc::new(telemetry);
         runtime.spawn(Arc::clone(&p4runtime).forward_packets());
         runtime.spawn(Arc::clone(&p4runtime).forward_notifications());
         let bindings = config.authorization.map(|all| Arc::new(Bindings::new(all)));
-        let services = Services::new(device, p4runtime, gnmi, traces, bindings, counters);
+        let services = Services::new(
+            device, p4runtime, gnmi, traces, telemetry, bindings, counters,
+        );
         let services = Arc::new(services);
         let (stopping, stopped) = watch::channel(false);
         let connections = Arc::new(Connections::default());

@@ -76,6 +76,7 @@ fn apply_all<U: Borrow<Update>>(
     node: &mut SwitchNode,
 ) -> Result<(), (usize, WriteError)> {
     let mut undo: Vec<Undo<'_>> = Vec::new();
+    let entry_writes = node.entry_writes;
     for (place, update) in updates.iter().map(Borrow::borrow).enumerate() {
         // The last change needs no undoing, unless it may be half done itself.
         let last = place + 1 == updates.len();
@@ -86,6 +87,7 @@ fn apply_all<U: Borrow<Update>>(
                 let undone = inverse.apply(node);
                 debug_assert!(undone.is_ok(), "a change could not be undone: {undone:?}");
             }
+            node.entry_writes = entry_writes;
             return Err((place, refusal));
         }
         undo.extend(inverse);

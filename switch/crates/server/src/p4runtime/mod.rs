@@ -11,4 +11,5 @@ mod role;
 mod service;
 mod words;
 
+pub use configuration::{Loaded, none_yet};
 pub use service::Service;

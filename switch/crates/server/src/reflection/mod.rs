@@ -1,7 +1,7 @@
-//! Server reflection: messages and services of P4Runtime, gNMI and traces, for clients without `.proto` files, as grpcurl.
+//! Server reflection: messages and services of P4Runtime, gNMI, traces and telemetry, for clients without `.proto` files, as grpcurl.
 //!
 //! `protocols.txt` names those of P4Runtime and gNMI, one line each; a test holds it to the descriptors that clients have.
-//! Those of traces come from their own file.
+//! Those of traces and telemetry come from their own files.
 
 mod proto;
 
@@ -17,6 +17,8 @@ use prost_types::{
 const PROTOCOLS: &str = include_str!("protocols.txt");
 
 const TRACES: &str = "phb/trace/v1/trace.proto";
+
+const TELEMETRY: &str = "phb/telemetry/v1/telemetry.proto";
 
 /// The kind of object that the present lines describe.
 enum Open {
@@ -84,7 +86,9 @@ pub fn descriptors() -> FileDescriptorSet {
     let mut file = File::default();
     let mut open = Open::File;
     let traces = proto::lines(TRACES, phb_trace::PROTO);
-    for line in PROTOCOLS.lines().chain(traces.lines()) {
+    let telemetry = proto::lines(TELEMETRY, crate::telemetry::PROTO);
+    let own = traces.lines().chain(telemetry.lines());
+    for line in PROTOCOLS.lines().chain(own) {
         let words: Vec<&str> = line.split_whitespace().collect();
         match (line.starts_with(' '), words.as_slice()) {
             (false, ["file", name, package]) => {

@@ -129,6 +129,11 @@ impl Service {
         Arc::clone(&lock(&self.audience))
     }
 
+    /// The program that handles packets, as clients know it.
+    pub fn committed(&self) -> Option<Arc<Loaded>> {
+        self.audience().loaded.clone()
+    }
+
     /// Brings the [`Audience`] up to date.
     fn publish(&self, device: &Device) {
         let primaries = device
@@ -150,7 +155,7 @@ impl Service {
         Arc::clone(&self.device).lock_owned().await
     }
 
-    fn require_device(&self, device_id: u64) -> Result<()> {
+    pub fn require_device(&self, device_id: u64) -> Result<()> {
         if device_id == self.device_id {
             return Ok(());
         }
