@@ -149,6 +149,7 @@ struct State {
     counters: Vec<Count>,
     registers: Vec<Vec<u8>>,
     meters: Vec<Option<MeterRates>>,
+    entry_writes: u64,
 }
 
 fn state(switch: &SwitchNode) -> State {
@@ -177,6 +178,7 @@ fn state(switch: &SwitchNode) -> State {
         meters: (0..4)
             .map(|cell| pipeline.meter_rates(METER, cell).expect("the cell"))
             .collect(),
+        entry_writes: switch.entry_writes(),
     }
 }
 
@@ -240,4 +242,36 @@ fn without_a_program_nothing_is_written() {
         entry: route(10, 8, 0),
     }];
     assert_eq!(switch.write(&insert, true), [Err(Failure::NoPipeline)]);
+}
+
+#[test]
+fn counters_begin_anew_with_a_program_and_without_one() {
+    let mut switch = switch();
+    let insert = [Update::Insert {
+        table: ROUTE.to_owned(),
+        entry: route(10, 8, 0),
+    }];
+    switch.write(&insert, true);
+    let (first, written) = (switch.beginnings(), switch.entry_writes());
+    assert_eq!((first, written), (1, 1));
+    switch.clear();
+    assert_eq!(switch.beginnings(), 2);
+    let pipeline = switch.take_pipeline().expect("a program");
+    assert_eq!(switch.beginnings(), 3);
+    switch.install(pipeline);
+    assert_eq!((switch.beginnings(), switch.entry_writes()), (4, 1));
+}
+
+#[test]
+fn time_is_a_runners_or_that_of_the_last_event() {
+    let mut switch = switch();
+    switch.pass(500);
+    switch.pass(400);
+    assert_eq!(switch.now(), 500);
+    for (clock, expected) in [(400, 500), (600, 600)] {
+        switch.set_clock(Some(Box::new(move || clock)));
+        assert_eq!(switch.now(), expected);
+    }
+    switch.set_clock(None);
+    assert_eq!(switch.now(), 500);
 }
