@@ -15,56 +15,53 @@ control PhbEgress(inout headers_t hdr,
                   inout metadata_t meta,
                   inout standard_metadata_t standard_metadata) {
 
-    // Delay histogram: index = traffic class x 32 + bucket; bucket b counts delays of 2^(b-1) up to 2^b - 1 us, bucket 0
-    // those below 1 us.
-    counter(256 * 32, CounterType.packets_and_bytes) class_delay;
+    // Delay histogram: index = traffic class x 256 + bucket. Delays below 8 us have a bucket each; above, each octave is cut
+    // into eight equal parts, so that the middle of a bucket is at most 6.25 percent off.
+    counter(256 * 256, CounterType.packets_and_bytes) class_delay;
     counter(PORTS, CounterType.packets_and_bytes) port_transmit;
     counter(QUEUES, CounterType.packets_and_bytes) conversation_transmitted;
     counter(QUEUES, CounterType.packets_and_bytes) conversation_refused;
 
-    bit<5> bucket = 0;
+    bit<8> bucket = 0;
 
-    action set_bucket(bit<5> value) {
-        bucket = value;
+    // Octave 0 is of delays up to 15 us.
+    action set_bucket(bit<8> first, bit<8> octave) {
+        bucket = first + (bit<8>)(standard_metadata.deq_timedelta >> octave);
     }
 
     table delay_bucket {
         key = { standard_metadata.deq_timedelta : lpm @name("delay_us"); }
         actions = { set_bucket; }
-        const default_action = set_bucket(0);
+        const default_action = set_bucket(0, 0);
         const entries = {
-            0x80000000 &&& 0x80000000 : set_bucket(31);
-            0x40000000 &&& 0xc0000000 : set_bucket(31);
-            0x20000000 &&& 0xe0000000 : set_bucket(30);
-            0x10000000 &&& 0xf0000000 : set_bucket(29);
-            0x08000000 &&& 0xf8000000 : set_bucket(28);
-            0x04000000 &&& 0xfc000000 : set_bucket(27);
-            0x02000000 &&& 0xfe000000 : set_bucket(26);
-            0x01000000 &&& 0xff000000 : set_bucket(25);
-            0x00800000 &&& 0xff800000 : set_bucket(24);
-            0x00400000 &&& 0xffc00000 : set_bucket(23);
-            0x00200000 &&& 0xffe00000 : set_bucket(22);
-            0x00100000 &&& 0xfff00000 : set_bucket(21);
-            0x00080000 &&& 0xfff80000 : set_bucket(20);
-            0x00040000 &&& 0xfffc0000 : set_bucket(19);
-            0x00020000 &&& 0xfffe0000 : set_bucket(18);
-            0x00010000 &&& 0xffff0000 : set_bucket(17);
-            0x00008000 &&& 0xffff8000 : set_bucket(16);
-            0x00004000 &&& 0xffffc000 : set_bucket(15);
-            0x00002000 &&& 0xffffe000 : set_bucket(14);
-            0x00001000 &&& 0xfffff000 : set_bucket(13);
-            0x00000800 &&& 0xfffff800 : set_bucket(12);
-            0x00000400 &&& 0xfffffc00 : set_bucket(11);
-            0x00000200 &&& 0xfffffe00 : set_bucket(10);
-            0x00000100 &&& 0xffffff00 : set_bucket(9);
-            0x00000080 &&& 0xffffff80 : set_bucket(8);
-            0x00000040 &&& 0xffffffc0 : set_bucket(7);
-            0x00000020 &&& 0xffffffe0 : set_bucket(6);
-            0x00000010 &&& 0xfffffff0 : set_bucket(5);
-            0x00000008 &&& 0xfffffff8 : set_bucket(4);
-            0x00000004 &&& 0xfffffffc : set_bucket(3);
-            0x00000002 &&& 0xfffffffe : set_bucket(2);
-            0x00000001 &&& 0xffffffff : set_bucket(1);
+            0x80000000 &&& 0x80000000 : set_bucket(224, 28);
+            0x40000000 &&& 0xc0000000 : set_bucket(216, 27);
+            0x20000000 &&& 0xe0000000 : set_bucket(208, 26);
+            0x10000000 &&& 0xf0000000 : set_bucket(200, 25);
+            0x08000000 &&& 0xf8000000 : set_bucket(192, 24);
+            0x04000000 &&& 0xfc000000 : set_bucket(184, 23);
+            0x02000000 &&& 0xfe000000 : set_bucket(176, 22);
+            0x01000000 &&& 0xff000000 : set_bucket(168, 21);
+            0x00800000 &&& 0xff800000 : set_bucket(160, 20);
+            0x00400000 &&& 0xffc00000 : set_bucket(152, 19);
+            0x00200000 &&& 0xffe00000 : set_bucket(144, 18);
+            0x00100000 &&& 0xfff00000 : set_bucket(136, 17);
+            0x00080000 &&& 0xfff80000 : set_bucket(128, 16);
+            0x00040000 &&& 0xfffc0000 : set_bucket(120, 15);
+            0x00020000 &&& 0xfffe0000 : set_bucket(112, 14);
+            0x00010000 &&& 0xffff0000 : set_bucket(104, 13);
+            0x00008000 &&& 0xffff8000 : set_bucket(96, 12);
+            0x00004000 &&& 0xffffc000 : set_bucket(88, 11);
+            0x00002000 &&& 0xffffe000 : set_bucket(80, 10);
+            0x00001000 &&& 0xfffff000 : set_bucket(72, 9);
+            0x00000800 &&& 0xfffff800 : set_bucket(64, 8);
+            0x00000400 &&& 0xfffffc00 : set_bucket(56, 7);
+            0x00000200 &&& 0xfffffe00 : set_bucket(48, 6);
+            0x00000100 &&& 0xffffff00 : set_bucket(40, 5);
+            0x00000080 &&& 0xffffff80 : set_bucket(32, 4);
+            0x00000040 &&& 0xffffffc0 : set_bucket(24, 3);
+            0x00000020 &&& 0xffffffe0 : set_bucket(16, 2);
+            0x00000010 &&& 0xfffffff0 : set_bucket(8, 1);
         }
     }
 

@@ -108,7 +108,7 @@ def test_push_plan_and_show(phb, start_switch, mvs074, artifact):
 
 def test_counters_say_what_their_index_means(phb, start_switch, artifact):
     cells = {
-        "class_delay": (3 * 32 + 10, "class 3, below 1024 us"),
+        "class_delay": (3 * 256 + 63, "class 3, below 1024 us"),
         "port_transmit": (2, "port 2"),
         "conversation_discards": (4096 + 7, "slot 4103"),
         "conversation_tail_drops": (7, "slot 7"),

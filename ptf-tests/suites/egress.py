@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
+from phb.delays import bucket_of
+from phb.pipeline_names import BUCKETS_PER_CLASS
 from phb.targets import Capability
 from phb_device import CONNECTED, entry
 from phb_device.in_process import SLOW_BPS
@@ -109,21 +113,20 @@ cases(
     ),
 )
 
-# Delays: bucket b is of 2^(b-1) to 2^b - 1 microseconds. At 1 kbit/s the plug's 58 bytes take 464 ms, and each frame
-# of 98 bytes 784 ms, so frames wait 464, 1248, 2032, 2816, 3600, 4384 ms; one of 998 bytes takes 7984 ms.
+# Delays: at 1 kbit/s the plug's 58 bytes take 464 ms, and each frame of 98 bytes 784 ms, so frames wait 464, 1248,
+# 2032, 2816, 3600, 4384 ms; one of 998 bytes takes 7984 ms.
 assert SLOW_BPS == 1000
-BUCKETS = 32
 
 
-def delayed(
-    name: str, why: str, queued: QueueUp, by_class: dict[int, dict[int, int]], *, classes: bool = False
-) -> Case:
-    """Make a case of packets and the buckets of their delays, by class and bucket; all others are empty."""
-    counts = [
-        Count("class_delay", number * BUCKETS + bucket, by_class.get(number, {}).get(bucket, 0))
-        for number in (0, 1)
-        for bucket in range(BUCKETS)
-    ]
+def delayed(name: str, why: str, queued: QueueUp, by_class: dict[int, list[int]], *, classes: bool = False) -> Case:
+    """Make a case of packets and their delays in ms, by class; buckets of other delays are empty."""
+    counts = []
+    for number in (0, 1):
+        found = Counter(bucket_of(1000 * delay) for delay in by_class.get(number, ()))
+        counts += [
+            Count("class_delay", number * BUCKETS_PER_CLASS + bucket, found[bucket])
+            for bucket in range(BUCKETS_PER_CLASS)
+        ]
     policy, by_hand = (CLASSES, CLASSES_BY_HAND) if classes else (CONNECTED, ByHand(WIRES))
     return Case(name, why, [queued], policy, by_hand, counts=counts, virtual=True)
 
@@ -131,20 +134,22 @@ def delayed(
 cases(
     globals(),
     delayed("delay", "a delay is counted in another bucket, or not from enqueue to dequeue",
-            QueueUp(flow("x1 x2 x3 x4 x5 x6"), leave="x1 x2 x3 x4 x5 x6"), {0: {0: 1, 19: 1, 21: 2, 22: 2, 23: 1}}),
+            QueueUp(flow("x1 x2 x3 x4 x5 x6"), leave="x1 x2 x3 x4 x5 x6"), {0: [0, 464, 1248, 2032, 2816, 3600, 4384]}),
     delayed("delay_behind_a_large_packet", "its own time on the line counts for a packet's delay",
-            QueueUp([*flow("x1", size=1000), *flow("x2")], leave="x1 x2"), {0: {0: 1, 19: 1, 24: 1}}),
+            QueueUp([*flow("x1", size=1000), *flow("x2")], leave="x1 x2"), {0: [0, 464, 464 + 7984]}),
     # a waits 464 and 1248 ms, x 2032 and 2816 ms.
     delayed("delay_of_classes", "a delay is counted for another class",
             QueueUp([*flow("x1 x2"), *flow("a1 a2", rule="gold")], leave="a1 a2 x1 x2"),
-            {0: {0: 1, 21: 1, 22: 1}, 1: {19: 1, 21: 1}}, classes=True),
+            {0: [0, 2032, 2816], 1: [464, 1248]}, classes=True),
     Case(
         "no_delay",
         "a packet that doesn't wait has a delay",
         [forwarded(udp()) for _ in range(3)],
         CONNECTED,
         ByHand(WIRES),
-        counts=[Count("class_delay", bucket, 3 * (bucket == 0), 300 * (bucket == 0)) for bucket in range(BUCKETS)],
+        counts=[
+            Count("class_delay", bucket, 3 * (bucket == 0), 300 * (bucket == 0)) for bucket in range(BUCKETS_PER_CLASS)
+        ],
         virtual=True,
     ),
 )  # fmt: skip

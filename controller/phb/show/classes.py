@@ -11,13 +11,7 @@ from phb.show.held import HOOKS
 from phb.show.queues import CLASS_QUEUE, read_queues
 from phb.show.reading import Reading, add
 
-LAST_BUCKET = BUCKETS_PER_CLASS - 1
 PERCENTILES = (50, 95, 99)
-
-
-def below_us(bucket: int) -> int:
-    """Delays of a bucket are below so many microseconds; the last bucket has no end."""
-    return 1 << bucket
 
 
 @dataclass
@@ -28,7 +22,7 @@ class ClassRow:
         sent: Traffic that left the switch.
         queued: Packets in the class's queues at all ports that have queues by class.
         drops: Packets those queues dropped.
-        delays: Packets by bucket of the delay histogram.
+        delays: Packets by bucket of `phb.delays`.
     """
 
     number: int
@@ -37,16 +31,6 @@ class ClassRow:
     queued: int = 0
     drops: int = 0
     delays: Mapping[int, int] = field(default_factory=dict)
-
-    def percentile_us(self, percent: int) -> int | None:
-        """So many percent of the packets waited less than this; None without packets, or beyond the last bucket."""
-        total = sum(self.delays.values())
-        passed = 0
-        for bucket, packets in sorted(self.delays.items()):
-            passed += packets
-            if passed * 100 >= total * percent:
-                return below_us(bucket) if bucket < LAST_BUCKET else None
-        return None
 
 
 async def read_classes(reading: Reading) -> list[ClassRow]:

@@ -182,7 +182,7 @@ def test_classes(show):
     rows = {row["class"]: row for row in json.loads(show("class", "--json"))}
     assert (rows["gold"]["packets"], rows["class-default"]["packets"]) == (2, 1)
     assert sum(bucket["packets"] for bucket in rows["gold"]["histogram"]) == 2
-    assert rows["gold"]["delay_below_us"]["p50"] == 1
+    assert rows["gold"]["delay_us"]["p50"] == 0
     assert "gold: 2 packets\n" in show("class", "--histogram")
 
 

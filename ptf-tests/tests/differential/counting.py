@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass
 
-from phb.pipeline_names import COLOURS, COLOURS_PER_POLICY, REASONS_PER_POLICY, DropReason
+from phb.pipeline_names import BUCKETS_PER_CLASS, COLOURS, COLOURS_PER_POLICY, REASONS_PER_POLICY, DropReason
 
-BUCKETS = 32
-"""Of the delay histogram, for each class."""
 PORT_SLOTS = 65536
 """Of conversations; the slots of ports come behind them."""
 
@@ -57,7 +55,9 @@ def layout(intent, ports):
             found.append(Cells(field, key, name, first, count))
     found += [Cells("port_transmit", (port,), "PhbEgress.port_transmit", port) for port in ports]
     for word, number in {"class-default": 0, **intent.classes}.items():
-        found.append(Cells("class_transmit", (word,), "PhbEgress.class_delay", number * BUCKETS, BUCKETS))
+        found.append(
+            Cells("class_transmit", (word,), "PhbEgress.class_delay", number * BUCKETS_PER_CLASS, BUCKETS_PER_CLASS)
+        )
     return found
 
 

@@ -66,7 +66,8 @@ def _as_json(counters: Counters) -> dict[str, Any]:
 
 def meaning(name: str, index: int) -> str:
     """Say what a counter's index stands for, where that is known."""
-    from phb.pipeline_names import COLOURS, COLOURS_PER_POLICY, REASONS_PER_POLICY, DropReason
+    from phb.delays import below_us
+    from phb.pipeline_names import BUCKETS_PER_CLASS, COLOURS, COLOURS_PER_POLICY, REASONS_PER_POLICY, DropReason
     from phb.show.queues import CONVERSATION_SLOTS
 
     match name:
@@ -80,8 +81,7 @@ def meaning(name: str, index: int) -> str:
         case "drops":
             return DropReason(index).name.lower().replace("_", " ") if index in DropReason.__members__.values() else ""
         case "class_delay":
-            bucket = index % 32
-            return f"class {index // 32}, below {2**bucket} us" if bucket < 31 else f"class {index // 32}, longer"
+            return f"class {index // BUCKETS_PER_CLASS}, below {below_us(index % BUCKETS_PER_CLASS)} us"
         case "port_transmit":
             return f"port {index}"
         case _ if name.startswith("applicability_"):

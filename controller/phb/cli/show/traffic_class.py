@@ -33,9 +33,9 @@ def show_class(
     watch: Watch = None,
     json: Json = False,
 ) -> None:
-    """Show the classes of the switch: packets, drops of their queues, and percentiles of the delay in the scheduler.
+    """Show the classes of the switch: packets, drops of their queues, and their delay in the scheduler.
 
-    Delays are counted in powers of two of a microsecond, so a percentile is an upper bound.
+    Delays are counted in eighths of octaves: a figure is at most 6.25 percent off.
     """
     from phb.show.classes import read_classes
 
@@ -44,7 +44,8 @@ def show_class(
 
 
 def _as_json(rows: Sequence[ClassRow]) -> list[dict[str, Any]]:
-    from phb.show.classes import LAST_BUCKET, PERCENTILES, below_us
+    from phb.delays import below_us, mean_us, percentile_us
+    from phb.show.classes import PERCENTILES
 
     return [
         {
@@ -54,10 +55,12 @@ def _as_json(rows: Sequence[ClassRow]) -> list[dict[str, Any]]:
             "bytes": row.sent.bytes,
             "queued": row.queued,
             "drops": row.drops,
-            "delay_below_us": {f"p{percent}": row.percentile_us(percent) for percent in PERCENTILES},
+            "delay_us": {
+                "mean": mean_us(row.delays),
+                **{f"p{percent}": percentile_us(row.delays, percent) for percent in PERCENTILES},
+            },
             "histogram": [
-                {"below_us": below_us(bucket) if bucket < LAST_BUCKET else None, "packets": packets}
-                for bucket, packets in sorted(row.delays.items())
+                {"below_us": below_us(bucket), "packets": packets} for bucket, packets in sorted(row.delays.items())
             ],
         }
         for row in rows
@@ -65,38 +68,42 @@ def _as_json(rows: Sequence[ClassRow]) -> list[dict[str, Any]]:
 
 
 def _render(rows: Sequence[ClassRow]) -> RenderableType:
+    from phb.delays import mean_us, percentile_us
     from phb.show.classes import PERCENTILES
 
-    shown = table("class", "packets", "bytes", "queued", "dropped", *(f"{percent} % below" for percent in PERCENTILES))
+    percents = (f"{percent} % within" for percent in PERCENTILES)
+    shown = table("class", "packets", "bytes", "queued", "dropped", "mean delay", *percents)
     for row in rows:
-        delays = [_time(row.percentile_us(percent)) if row.delays else "-" for percent in PERCENTILES]
+        delays = [mean_us(row.delays), *(percentile_us(row.delays, percent) for percent in PERCENTILES)]
         counts = (row.sent.packets, row.sent.bytes, row.queued, row.drops)
-        shown.add_row(row.name, *map(str, counts), *delays)
+        shown.add_row(row.name, *map(str, counts), *map(_time, delays))
     return shown
 
 
 def _histograms(rows: Sequence[ClassRow]) -> RenderableType:
-
-    from phb.show.classes import LAST_BUCKET, below_us
+    from phb.delays import least_us
 
     told = []
     for row in rows:
         told.append(f"{row.name}: {row.sent.packets} packets")
-        most = max(row.delays.values(), default=0)
-        first, last = min(row.delays, default=0), max(row.delays, default=-1)
-        for bucket in range(first, last + 1):
-            packets = row.delays.get(bucket, 0)
-            words = f"< {_time(below_us(bucket))}" if bucket < LAST_BUCKET else "longer"
-            # A bucket that isn't empty has at least one character.
+        # One line for each power of two: a screen has no room for eighths.
+        octaves: dict[int, int] = {}
+        for bucket, packets in row.delays.items():
+            octave = least_us(bucket).bit_length()
+            octaves[octave] = octaves.get(octave, 0) + packets
+        most = max(octaves.values(), default=0)
+        for octave in range(min(octaves, default=0), max(octaves, default=-1) + 1):
+            packets = octaves.get(octave, 0)
+            # A line that isn't empty has at least one character.
             bar = "#" * max(round(packets * _BAR / most), 1 if packets else 0)
-            told.append(f"  {words:>10}  {bar:<{_BAR}}  {packets}")
+            told.append(f"  {f'< {_time(1 << octave)}':>10}  {bar:<{_BAR}}  {packets}")
     return lines(told)
 
 
-def _time(microseconds: int | None) -> str:
+def _time(microseconds: float | None) -> str:
     if microseconds is None:
-        return "longer"
+        return "-"
     for unit, factor in (("s", 1_000_000), ("ms", 1000)):
         if microseconds >= factor:
             return f"{microseconds / factor:.3g} {unit}"
-    return f"{microseconds} us"
+    return f"{microseconds:.3g} us"

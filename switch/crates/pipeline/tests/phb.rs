@@ -209,11 +209,11 @@ fn ranks_are_self_clocked_fair_queueing() {
     assert_eq!(late, rank + 4096 * (frame.len() as u64 - 7));
     assert_eq!(
         pipeline
-            .counter_read("PhbEgress.class_delay", 13)
+            .counter_read("PhbEgress.class_delay", 81)
             .unwrap()
             .0,
         1,
-        "4096 to 8191 us"
+        "4608 to 5119 us"
     );
 }
 
