@@ -14,8 +14,20 @@ from benchmarks import page as pages
 from benchmarks.figures import DEMANDS, Figure, read, write
 
 # Modules of this package, in order; those in SEPARATE are processes of their own: memory in use changes their results.
-GROUPS = ("programs", "before", "instructions", "lab", "p4runtime", "control", "push", "watching", "veth", "trace")
-SEPARATE = ("p4runtime", "control", "push", "watching", "veth", "trace")
+GROUPS = (
+    "programs",
+    "before",
+    "instructions",
+    "lab",
+    "p4runtime",
+    "control",
+    "push",
+    "watching",
+    "veth",
+    "trace",
+    "monitor",
+)
+SEPARATE = ("p4runtime", "control", "push", "watching", "veth", "trace", "monitor")
 
 error_console = Console(stderr=True)
 

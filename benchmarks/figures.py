@@ -60,6 +60,7 @@ DEMANDS = (
     Demand("trace.sai.off.pps", at_least=100_000),
     Demand("trace.sai.recorded.pps", at_least=20_000),
     Demand("trace.qos.recorded.pps", at_least=20_000),
+    Demand("monitor.poll.share", at_most=1),
     Demand("shaper.error", at_most=0.001),
     Demand("latency.p50.us", at_most=50),
     Demand("latency.p99.us", at_most=300),
