@@ -122,6 +122,17 @@ def _check_unique(policy: PolicySet) -> None:
         "SetSubnetPrioTosMask",
         ((each, _of_interface(each, port_key)) for each in policy.subnet_priorities),
     )
+    _check_told_apart(policy)
+
+
+def _check_told_apart(policy: PolicySet) -> None:
+    """Refuse objectives of a rule and a behaviour aggregate that have one name: counters are told by it."""
+    rules = {rule.name: rule for rule in policy.rules}
+    for aggregate in policy.behaviour_aggregates:
+        rule = rules.get(aggregate.name)
+        if rule is not None and (rule.objectives or aggregate.objectives):
+            found = f"rule '{rule.name}' and a behaviour aggregate of that name, with objectives"
+            raise InputError(aggregate.origin(), found, f"another name: the rule stands at {rule.origin()}")
 
 
 def _of_interface(priority: SubnetPriority, port_key: Callable[[PortReference], Hashable]) -> Hashable:

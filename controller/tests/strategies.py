@@ -18,6 +18,7 @@ from phb.model import (
     Copied,
     CrossConnect,
     Day,
+    DelayObjective,
     Dialect,
     Direction,
     DropProfile,
@@ -29,6 +30,7 @@ from phb.model import (
     LengthBasis,
     Meter,
     MeterKind,
+    Objectives,
     Permission,
     PolicySet,
     Port,
@@ -156,6 +158,23 @@ references = st.one_of(st.integers(0, 509), names)
 values = st.one_of(st.integers(1, 10**9), st.integers(1, 10**6).map(lambda number: number / 8))
 rates = st.builds(Rate, value=values, unit=st.sampled_from(RateUnit), basis=st.sampled_from(RateBasis))
 bursts = st.integers(0, 2**31)
+delay_objectives = st.builds(
+    DelayObjective,
+    milliseconds=st.one_of(st.integers(1, 4_294_967), st.integers(1, 10**6).map(lambda number: number / 8)),
+    percentile=maybe(st.one_of(st.integers(1, 99), st.sampled_from([99.9, 99.99, 0.5]))),
+)
+objectives = st.builds(
+    Objectives,
+    minimum_rate=maybe(rates),
+    maximum_delays=st.lists(delay_objectives, min_size=1, max_size=3, unique_by=lambda bound: bound.percentile).map(
+        tuple
+    ),
+    maximum_loss_percent=maybe(st.integers(0, 99) | st.just(0.01)),
+    interval_s=st.integers(1, 3600),
+    not_achieved_after=st.integers(1, 100),
+    okay_after=st.integers(1, 100),
+    margin_percent=st.integers(0, 50),
+) | st.builds(Objectives, maximum_rate=rates)
 
 
 def address_ranges(addresses):
@@ -229,6 +248,7 @@ rules = st.builds(
     unless=several(conditions),
     valid=validities,
     actions=several(names),
+    objectives=maybe(objectives),
 )
 aggregates = one_mark(
     BehaviourAggregate,
@@ -236,6 +256,7 @@ aggregates = one_mark(
     ingress_port=maybe(references),
     egress_port=maybe(references),
     actions=several(names),
+    objectives=maybe(objectives),
 )
 
 treatments = st.just(Treatment(drop=True)) | one_mark(Treatment, "set_")
@@ -276,6 +297,7 @@ actions = one_mark(
     max_connections=maybe(st.integers(1, 65535)),
     max_rate=maybe(rates),
     min_rate=maybe(rates),
+    objectives=maybe(objectives),
 )
 
 flows = {
@@ -373,7 +395,7 @@ policies = st.builds(
     ports=several(ports),
     cross_connects=several(st.builds(CrossConnect, between=st.tuples(references, references))),
     routes=several(routes),
-    classes=several(st.builds(TrafficClass, name=names)),
+    classes=several(st.builds(TrafficClass, name=names, objectives=maybe(objectives))),
     queueing=several(queueing),
     actions=several(actions),
     rules=several(rules),

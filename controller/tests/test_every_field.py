@@ -1,7 +1,7 @@
 """Nothing of the model is silently ignored: whatever a policy leaves out of what it says makes a difference.
 
 Each field of each item of the golden policies is taken away in turn. What is compiled then must differ, in entries,
-names, shapers or notices, or be refused.
+names, shapers or notices, or what a monitor compares; or be refused.
 """
 
 from datetime import datetime
@@ -16,6 +16,8 @@ from phb.errors import InputError
 from phb.formats import read_files
 from phb.model import Item, Marking
 from phb.model.rules import CodePoints
+from phb.monitor.wanted import wanted_of
+from phb.names import Names
 
 # A Monday in March, the evening of another, a first Sunday evening in August, and years later.
 MOMENTS = [datetime(1999, 3, 1, 12), datetime(1999, 3, 22, 20), datetime(1999, 8, 1, 20), datetime(2030, 3, 1, 12)]
@@ -76,7 +78,8 @@ def outcome(policy, artifact):
         intents = [compile_policy(policy, artifact, at=at) for at in MOMENTS]
     except InputError as error:
         return str(error)
-    return [_of(intent) for intent in intents]
+    wanted = [wanted_of(policy, Names.of(intent, policy)) for intent in intents]
+    return [_of(intent) for intent in intents], wanted
 
 
 def _of(intent):

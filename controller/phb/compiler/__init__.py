@@ -1,8 +1,8 @@
 """Policy set -> node intent.
 
 One module per part of the pipeline: `rules` (classify, admit, mark), `forwarding`, `applicability`, `user_priority`,
-`queueing` (conversation, buffer, schedule). Each gives entries and notices; a statement that the pipeline can't carry
-out and that would change behaviour is an error.
+`queueing` (conversation, buffer, schedule); `objectives`, of notices alone. Each gives entries and notices; a statement
+that the pipeline can't carry out and that would change behaviour is an error.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import datetime
 
 from phb import targets
 from phb.collecting import without_collecting
-from phb.compiler import applicability, forwarding, queueing, rules, user_priority
+from phb.compiler import applicability, forwarding, objectives, queueing, rules, user_priority
 from phb.device.artifact import Artifact
 from phb.errors import InputError
 from phb.intent import Entry, NodeIntent
@@ -43,7 +43,14 @@ def _compiled(policy: PolicySet, artifact: Artifact, at: datetime, target: str) 
     entries = (*classified.entries, *forwarded, *user_priorities, *applicable, *queued.entries)
     _check_sizes(entries, artifact)
     notices = sorted(
-        (*policy.notices, *classified.notices, *only_of_queues, *without_effect, *queued.notices),
+        (
+            *policy.notices,
+            *classified.notices,
+            *only_of_queues,
+            *without_effect,
+            *objectives.notices(policy),
+            *queued.notices,
+        ),
         key=lambda notice: (notice.origin.file, notice.origin.line),
     )
     return NodeIntent(

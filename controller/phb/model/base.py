@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, PrivateAttr
@@ -82,6 +83,30 @@ PortReference = Annotated[
     ),
 ]
 Flag = Annotated[bool, Field(strict=True)]
+
+
+@dataclass(frozen=True)
+class AsNumber:
+    """Marks a decimal as it stands in a file: a number, neither text nor true or false, with the digits as written."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(
+            self._read, handler(source), serialization=core_schema.plain_serializer_function_ser_schema(self._written)
+        )
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        # A decimal of pydantic may also be text, which comes second.
+        number: dict[str, Any] = handler(schema)["anyOf"][0]
+        return {key: int(value) if isinstance(value, float) else value for key, value in number.items()}
+
+    def _read(self, value: Any) -> Any:
+        if isinstance(value, bool | str):
+            raise ValueError("a number")
+        # YAML gives floats; their shortest text is what the user wrote.
+        return str(value) if isinstance(value, float) else value
+
+    def _written(self, value: Decimal) -> int | float:
+        return int(value) if value == value.to_integral_value() else float(value)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from phb.model.base import Item, unexpected
+from phb.model.base import AsNumber, Item, unexpected
 from phb.model.rates import Rate
 from phb.values import Within
 
@@ -24,8 +24,13 @@ class DelayObjective(Item):
         percentile: So many percent of the packets stay below it; without it the mean does.
     """
 
-    milliseconds: Annotated[Decimal, Field(gt=0, le=4_294_967)]
-    percentile: Annotated[Decimal, Field(gt=0, lt=100)] | None = None
+    milliseconds: Annotated[Decimal, Field(gt=0, le=4_294_967), AsNumber()]
+    percentile: Annotated[Decimal, Field(gt=0, lt=100), AsNumber()] | None = None
+
+    def __str__(self) -> str:
+        if self.percentile is None:
+            return f"mean delay at most {self.milliseconds:f} ms"
+        return f"{self.percentile:f} % within {self.milliseconds:f} ms"
 
 
 class Objectives(Item):
@@ -47,7 +52,7 @@ class Objectives(Item):
     minimum_rate: Rate | None = None
     maximum_rate: Rate | None = None
     maximum_delays: tuple[DelayObjective, ...] = ()
-    maximum_loss_percent: Annotated[Decimal, Field(ge=0, lt=100)] | None = None
+    maximum_loss_percent: Annotated[Decimal, Field(ge=0, lt=100), AsNumber()] | None = None
     interval_s: Annotated[int, Within(1, 3600)] = 10
     not_achieved_after: Annotated[int, Within(1, 100)] = 1
     okay_after: Annotated[int, Within(1, 100)] = 1
@@ -56,10 +61,28 @@ class Objectives(Item):
     @model_validator(mode="after")
     def _something(self) -> Self:
         rates = (self.minimum_rate, self.maximum_rate)
-        if rates == (None, None) and not self.maximum_delays and self.maximum_loss_percent is None:
+        if not self.bounds():
             raise unexpected("objectives without a bound", "a rate, a delay or a loss")
         least, most = rates
         if least is not None and most is not None and least.bits_per_second > most.bits_per_second:
             found = f"a minimum rate of {least} above the maximum of {most}"
             raise unexpected(found, "a minimum that is at most the maximum", "minimum-rate")
+        percentiles = [delay.percentile for delay in self.maximum_delays]
+        for place, percentile in enumerate(percentiles):
+            if percentile in percentiles[:place]:
+                which = "mean delay" if percentile is None else f"delay of {percentile:f} %"
+                raise unexpected(f"two bounds of the {which}", "one", "maximum-delays")
         return self
+
+    def bounds(self) -> tuple[str, ...]:
+        """Each bound in words, in the order in which it is judged."""
+        rates = (("at least", self.minimum_rate), ("at most", self.maximum_rate))
+        loss = self.maximum_loss_percent
+        return (
+            *(f"{words} {rate}" for words, rate in rates if rate is not None),
+            *map(str, self.maximum_delays),
+            *(() if loss is None else (f"loss at most {loss:f} %",)),
+        )
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.bounds())}, over {self.interval_s} s"

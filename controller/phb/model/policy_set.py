@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Self
 
 from pydantic import PrivateAttr, model_validator
@@ -52,7 +52,11 @@ class Image(Item):
 
 
 class TrafficClass(Item):
-    """A class of traffic: what ports have queues for. ``class-default`` need not be named."""
+    """A class of traffic: what ports have queues for. ``class-default`` need not be named.
+
+    Attributes:
+        objectives: What service its traffic is to get at all ports together.
+    """
 
     name: Name
     objectives: Objectives | None = None
@@ -110,3 +114,15 @@ class PolicySet(Item):
             if host is not None and host in ends:
                 return ends[1 - ends.index(host)]
         return None
+
+    def action_of(self, item: Rule | BehaviourAggregate, actions: Mapping[str, Action]) -> Action | None:
+        """The one of an item's actions that counts: for any interface, or for the one that the host is connected to.
+
+        `actions` are the policy's by name; a name without an action is the compiler's error.
+        """
+        found = [actions[name] for name in item.actions if name in actions]
+        if all(action.interface is None for action in found):
+            return found[0] if found else None
+        connected = self.connected_port
+        address = connected.address if connected is not None else None
+        return next((action for action in found if action.interface in (None, address)), None)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import ConfigDict, Field, field_serializer, field_validator
+from pydantic import ConfigDict, Field
 
-from phb.model.base import Item
+from phb.model.base import AsNumber, Item
 
 
 class RateUnit(StrEnum):
@@ -38,21 +38,9 @@ class Rate(Item):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"value": 1.5, "unit": "Mbit/s", "basis": "ip"}]})
 
-    value: Annotated[Decimal, Field(gt=0, le=10**12)]
+    value: Annotated[Decimal, Field(gt=0, le=10**12), AsNumber()]
     unit: RateUnit
     basis: RateBasis
-
-    @field_validator("value", mode="before")
-    @classmethod
-    def _number(cls, value: Any) -> Any:
-        # YAML gives floats; their shortest text is what the user wrote.
-        if isinstance(value, bool | str):
-            raise ValueError("a number")
-        return str(value) if isinstance(value, float) else value
-
-    @field_serializer("value")
-    def _plain_number(self, value: Decimal) -> int | float:
-        return int(value) if value == value.to_integral_value() else float(value)
 
     @property
     def bits_per_second(self) -> Decimal:

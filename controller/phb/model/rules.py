@@ -225,9 +225,14 @@ class Rule(Item):
 
 
 class BehaviourAggregate(CodePoints):
-    """A code point and what is done with packets that carry it, where no rule took them (RFC 2475 section 2.3.1)."""
+    """A code point and what is done with packets that carry it, where no rule took them (RFC 2475 section 2.3.1).
+
+    Attributes:
+        objectives: What service its traffic is to get.
+    """
 
     name: Name
     ingress_port: PortReference | None = None
     egress_port: PortReference | None = None
     actions: tuple[Name, ...] = ()
+    objectives: Objectives | None = None

@@ -4,7 +4,7 @@ The statements of V2R7 are those of the joint IBM and Cisco test (its appendix D
 ServiceCategories, ServicePolicyRules. Today PolicyAction and PolicyRule stand for the last two. A service category or
 policy action becomes an action, a service policy rule or policy rule a rule.
 
-    blocks > attributes > statements, images, actions, rules > this reader; writer
+    blocks > attributes > collection > statements, images, actions, rules > this reader; writer
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from phb.formats.format import READING, ReadOptions
-from phb.formats.policy_agent import actions, rules, statements
+from phb.formats.policy_agent import actions, collection, rules, statements
 from phb.formats.policy_agent.actions import Service, read_service
-from phb.formats.policy_agent.blocks import Block, read_blocks, read_lines
+from phb.formats.policy_agent.blocks import Block, StatementLine, read_blocks, read_lines
 from phb.formats.policy_agent.images import image, subnet_priority
 from phb.formats.policy_agent.rules import Ranked, read_rule
 from phb.formats.policy_agent.writer import write
@@ -24,7 +24,9 @@ from phb.origin import Origin
 
 __all__ = ["build", "read", "write"]
 
-_KEYWORDS = actions.KEYWORDS | rules.KEYWORDS | {"subnetaddr", "subnettosmask", "prioritytosmapping"}
+_KEYWORDS = (
+    actions.KEYWORDS | rules.KEYWORDS | collection.KEYWORDS | {"subnetaddr", "subnettosmask", "prioritytosmapping"}
+)
 
 
 def read(text: str, file: str, options: ReadOptions = READING) -> PolicySet:
@@ -41,6 +43,7 @@ def build(blocks: Sequence[Block], file: str) -> PolicySet:
     stated: list[tuple[Block, rules.RuleSpelling]] = []
     made: list[Action] = []
     versions: dict[str, Block] = {}
+    interval: StatementLine | None = None
     for block in blocks:
         notice = statements.harmless(block)
         if notice is not None:
@@ -50,6 +53,8 @@ def build(blocks: Sequence[Block], file: str) -> PolicySet:
         match block.head.keyword.lower():
             case "tcpimage" | "pepinstance":
                 images.append(image(block.head, file, notices))
+            case "policyperformancecollection":
+                interval = collection.read_interval(block, notices) or interval
             case "setsubnetpriotosmask":
                 priorities.append(subnet_priority(block))
             case "servicecategories":
@@ -68,7 +73,7 @@ def build(blocks: Sequence[Block], file: str) -> PolicySet:
     policy = PolicySet(
         images=tuple(images),
         subnet_priorities=tuple(priorities),
-        actions=tuple(made),
+        actions=tuple(collection.with_interval(made, interval, notices)),
         rules=_in_order(ranked, stated[0][1] if stated else None),
     )
     return policy.at(Origin(file, 1)).noting(notices)

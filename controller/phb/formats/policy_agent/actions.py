@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from phb.formats.policy_agent import attributes as values
 from phb.formats.policy_agent.attributes import BITS, KILOBITS, Attributes, parse_line
 from phb.formats.policy_agent.blocks import Block, StatementLine
-from phb.model import Action, Meter, MeterKind, Rate, RateBasis, Treatment
+from phb.model import Action, DelayObjective, Meter, MeterKind, Objectives, Rate, RateBasis, Treatment
 from phb.notice import Notice
 from phb.origin import Origin
 from phb.values import TypeOfService
@@ -33,6 +34,8 @@ KEYWORDS = frozenset(keyword.lower() for keyword in (*CATEGORY, *ACTION))
 
 _SCOPE = "DataTraffic or Both (phb marks data packets; RSVP reservations are not made)"
 _SIZE = "kilobits as a whole number from 1"
+LONGEST_DELAY = 4_294_967  # of an objective: the pipeline counts delays in 32 bits of microseconds
+_DELAY = f"milliseconds as a whole number up to {LONGEST_DELAY}"
 DEFAULT_TOKEN_BUCKET = 100  # kilobits: DiffServInProfileTokenBucket's default, z/OS Communications Server
 
 
@@ -61,9 +64,7 @@ def read_service(block: Block, allowed: Sequence[str], longest: int, notices: li
             notices.append(Notice(line.origin, "PolicyScope Both means data traffic: RSVP reservations are not made"))
     for line in given.all(*_RSVP):
         notices.append(Notice(line.origin, f"{line.keyword} has no effect: RSVP reservations are not made"))
-    for line in given.all("MaxDelay"):
-        parse_line(line, values.whole(0), "milliseconds as a whole number")
-        notices.append(Notice(line.origin, "MaxDelay has no effect: it is a threshold of reports, not of packets"))
+    objectives = _objectives(given, notices)
     permission = given.value("Permission", "permission", values.word("allowed", "blocked"), "Allowed or Blocked")
     tos = given.value("OutgoingTOS", "set_tos", values.bits(8), BITS)
     action = Action(
@@ -75,12 +76,26 @@ def read_service(block: Block, allowed: Sequence[str], longest: int, notices: li
             "MaxConnections", "max_connections", values.whole(1, 65535), "connections as a whole number from 1 to 65535"
         ),
         meter=_meter(given, notices),
+        objectives=objectives,
     ).at(block.head.origin, given.origins())
     blocked = permission == "blocked"
     interfaces = given.all("Interface", "OutboundInterface")
     if blocked and not interfaces and action == Action(name=name):
         return Service(name, block.head.origin, (), blocked)
     return Service(name, block.head.origin, _per_interface(action, interfaces), blocked)
+
+
+def _objectives(given: Attributes, notices: list[Notice]) -> Objectives | None:
+    """Give the bound of the mean delay, a threshold that a monitor compares with what it measures."""
+    delay = given.value("MaxDelay", "objectives", values.whole(0, LONGEST_DELAY), _DELAY)
+    if delay is None:
+        return None
+    line = given.all("MaxDelay")[0]
+    if delay == 0:
+        notices.append(Notice(line.origin, "MaxDelay 0 has no effect: it is no bound"))
+        return None
+    bound = DelayObjective(milliseconds=Decimal(delay)).at(line.origin)
+    return Objectives(maximum_delays=(bound,)).at(line.origin, {"maximum_delays": line.origin})
 
 
 def _per_interface(action: Action, lines: Sequence[StatementLine]) -> tuple[Action, ...]:

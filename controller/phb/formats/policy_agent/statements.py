@@ -6,6 +6,7 @@ profiles of the joint IBM and Cisco test.
 
 from __future__ import annotations
 
+from phb.formats.policy_agent import collection
 from phb.formats.policy_agent.blocks import Block, StatementLine
 from phb.notice import Notice
 
@@ -28,7 +29,6 @@ HARMLESS = {
     "DynamicConfigPolicyLoad": "phb serves no policy clients",
     "LogLevel": "phb has its own messages",
     "PolicyPerfMonitorForSDR": "phb reports nothing to a sysplex distributor",
-    "PolicyPerformanceCollection": "phb show reads the switch's counters instead",
     "ServerConnection": "phb asks no policy server",
     "ServicesConnection": "phb serves no import requests",
 }
@@ -83,7 +83,7 @@ DISCIPLINES = {
     ),
 }
 
-ALL = {**UNDERSTOOD, **dict.fromkeys([*HARMLESS, *REFUSED], False)}
+ALL = {**UNDERSTOOD, **dict.fromkeys([collection.STATEMENT, *HARMLESS, *REFUSED], False)}
 _NAMES = {name.lower(): name for name in ALL}
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from phb.formats.format import WRITING, Converted, Loss, WriteOptions
+from phb.formats.policy_agent import collection
 from phb.formats.policy_agent.exceptions import LARGEST, without_exceptions
 from phb.formats.policy_agent.rules import TODAY, UTC
 from phb.model import (
@@ -17,10 +18,12 @@ from phb.model import (
     BehaviourAggregate,
     Conditions,
     Day,
+    DelayObjective,
     Direction,
     Item,
     Meter,
     MeterKind,
+    Objectives,
     Permission,
     PolicySet,
     Rate,
@@ -40,6 +43,8 @@ HEAD = "# Policy Agent configuration of the z/OS Communications Server; rates ar
 _STEP = 10
 # The default queue of an adapter for each precedence (z/OS V2R4 IP Configuration Reference).
 _QUEUE_OF_PRECEDENCE = (4, 4, 3, 2, 1, 1, 1, 1)
+# What an action has no words for; where it has a delay, its interval is that of the file.
+_OTHER_BOUNDS = tuple(name for name in Objectives.model_fields if name not in ("maximum_delays", "interval_s"))
 _WORD = re.compile(r"[^\s#{}]+")
 
 
@@ -102,6 +107,8 @@ def write(policy: PolicySet, options: WriteOptions = WRITING) -> Converted:
         writer.name(rule, "rule")
     blocks = [f"TcpImage {image.name} {'FLUSH' if image.flush else 'NOFLUSH'}" for image in policy.images]
     blocks += _subnet_priorities(writer, policy)
+    sampling = _sampling(writer, policy)
+    blocks += [sampling] if sampling else []
     blocks += [_block(f"PolicyAction {writer.name(each, 'action')}", _action(writer, each)) for each in policy.actions]
     if any(rule.permission is Permission.BLOCKED for rule in policy.rules):
         writer.blocking = writer.unused("action", "blocked")
@@ -200,7 +207,49 @@ def _action(writer: _Writer, action: Action) -> list[str]:
             writer.lose(action, key, f"'{key.replace('_', '-')}' of {owner}", why)
     if action.traffic_class is not None:
         writer.lose(action, "traffic_class", f"'class' of {owner}", "actions name no queue")
+    if action.objectives is not None:
+        lines += _delay(writer, action.objectives, owner)
     return lines
+
+
+def _sampling(writer: _Writer, policy: PolicySet) -> str | None:
+    """Write the interval that all delays have in common, if it isn't the default; else name those with another one."""
+    told = [(each, each.objectives) for each in policy.actions if each.objectives and _max_delay(each.objectives)]
+    if not told:
+        return None
+    interval = told[0][1].interval_s
+    for action, objectives in told:
+        if objectives.interval_s != interval:
+            what = f"the interval of {objectives.interval_s} s of the objectives of action '{action.name}'"
+            writer.lose(objectives, "interval_s", what, f"a file has one interval, {interval} s here", kept=True)
+    if interval == Objectives.model_fields["interval_s"].default:
+        return None
+    return _block(collection.STATEMENT, [f"{collection.INTERVAL} {interval}"])
+
+
+def _delay(writer: _Writer, objectives: Objectives, owner: str) -> list[str]:
+    told = _max_delay(objectives)
+    for bound in objectives.maximum_delays:
+        if bound is not told:
+            why = "delays are whole milliseconds" if bound.percentile is None else "MaxDelay is a mean"
+            writer.lose(bound, "", f"'{bound}' of {owner}", why, kept=True)
+    _lost_objectives(writer, objectives, owner, _OTHER_BOUNDS if told is not None else (*_OTHER_BOUNDS, "interval_s"))
+    return [] if told is None else [f"MaxDelay {told.milliseconds:f}"]
+
+
+def _max_delay(objectives: Objectives) -> DelayObjective | None:
+    """Give the bound that MaxDelay says."""
+    for bound in objectives.maximum_delays:
+        if bound.percentile is None and bound.milliseconds == bound.milliseconds.to_integral_value():
+            return bound
+    return None
+
+
+def _lost_objectives(writer: _Writer, objectives: Objectives, owner: str, keys: Iterable[str]) -> None:
+    why = "an action has a MaxDelay, and MaxRate and MinRate of each connection"
+    for key in keys:
+        if getattr(objectives, key) != Objectives.model_fields[key].default:
+            writer.lose(objectives, key, f"'{key.replace('_', '-')}' of the objectives of {owner}", why, kept=True)
 
 
 def _kilobits(writer: _Writer, item: Item, key: str, rate: Rate, *, basis: RateBasis, owner: str) -> int:
@@ -285,6 +334,9 @@ def _rule(writer: _Writer, rule: Rule, source: Rule, priority: int) -> Iterator[
     if any(_asks_marks(part) for part in (*source.match, *source.unless)):
         writer.lose(source, "match", owner, "rules of a host can't ask for marks that packets already have")
         return
+    if source.objectives is not None:
+        why = "rules have no objectives, actions have a MaxDelay"
+        writer.lose(source, "objectives", f"'objectives' of {owner}", why, kept=True)
     if rule.unless:
         writer.lose(source, "unless", f"'unless' of {owner}", f"without it, there would be more than {LARGEST} rules")
     name = writer.name(source, "rule")

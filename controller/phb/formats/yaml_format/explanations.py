@@ -85,6 +85,10 @@ def _explain(detail: ErrorDetails, data: document.Mapping, file: str, root: shap
             found, expected = "an empty list", "one that isn't"
         case "greater_than":
             expected = f"a number greater than {context['gt']}"
+        case "greater_than_equal":
+            expected = f"a number of at least {context['ge']}"
+        case "less_than":
+            expected = f"a number less than {context['lt']}"
         case "less_than_equal":
             expected = f"a number of at most {context['le']}"
         case _:

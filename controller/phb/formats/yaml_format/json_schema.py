@@ -27,9 +27,9 @@ from phb.model import (
     Item,
     Marking,
     Meter,
+    Objectives,
     PolicySet,
     Queueing,
-    Rate,
     Route,
     Treatment,
 )
@@ -135,6 +135,7 @@ def _if(condition: Schema, then: Schema, otherwise: Schema | None = None) -> Sch
     return {"if": condition, "then": then} | ({} if otherwise is None else {"else": otherwise})
 
 
+_BOUNDS = ("minimum-rate", "maximum-rate", "maximum-delays", "maximum-loss-percent")
 _V6 = {"properties": {"source": {"pattern": ":"}}}
 
 _RULES: dict[type, list[Schema]] = {
@@ -167,6 +168,7 @@ _RULES: dict[type, list[Schema]] = {
         ),
         _if(_is("discard", True), _none_of("next-hop")),
     ],
+    Objectives: [{"anyOf": [_given(key) for key in _BOUNDS]}],
     DropProfile: _at_most_one("dscp", "precedence", "colour"),
     Bandwidth: [
         *_at_most_one("rate", "percent", "remaining-percent", "weight"),
@@ -181,6 +183,5 @@ _RULES: dict[type, list[Schema]] = {
 # Keys whose values pydantic doesn't describe as they are written.
 _KEYS: dict[type, dict[str, Schema]] = {
     Applicability: {"peers": {"maxItems": MOST_PEERS}},
-    Rate: {"value": {"type": "number", "exclusiveMinimum": 0, "maximum": 10**12}},
     FlowQueueing: {"dynamic-conversations": {"enum": [2**power for power in range(4, 13)]}},
 }

@@ -110,6 +110,13 @@ def test_an_action_without_a_name():
     )
 
 
+def test_a_maximum_delay_is_an_objective():
+    text = entry("r", RULE) + below("a", ACTION_ASSOCIATION, ACTION, "ibm-MaxDelay: 40")
+    (action,) = read(text, "f").actions
+    assert str(action.objectives) == "mean delay at most 40 ms, over 10 s"
+    assert action.objectives.origin("maximum_delays").line == text.splitlines().index("ibm-MaxDelay: 40") + 1
+
+
 def test_the_name_of_a_second_period_counts_too():
     periods = "".join(entry(name, PERIOD, "ibm-ptpConditionDayOfWeekMask: 1000000") for name in "pq")
     lists = [f"ibm-policyRuleValidityPeriodList: cn={name},o=x" for name in "pq"]

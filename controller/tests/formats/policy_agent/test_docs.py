@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from phb.formats.ldap import ibm, words
-from phb.formats.policy_agent import actions, rules, statements
+from phb.formats.policy_agent import actions, collection, rules, statements
 
 DOCS = Path(__file__).resolve().parents[4] / "docs" / "policies"
 
@@ -15,7 +15,7 @@ def quoted(document):
 
 def test_every_statement_and_attribute():
     known = {*statements.ALL, *actions.CATEGORY, *actions.ACTION, *rules.FIRST_VERSION.allowed, *rules.TODAY.allowed}
-    known |= {"SubnetAddr", "SubnetTosMask", "PriorityTosMapping"}
+    known |= {collection.INTERVAL, "SubnetAddr", "SubnetTosMask", "PriorityTosMapping"}
     assert known <= quoted("policy-agent.md")
     values = {"Both", "BestEffort", "DataTraffic", "Drop", "Local", "Shape"}
     assert {word for word in quoted("policy-agent.md") if re.match(r"[A-Z][a-z]+[A-Z]", word)} <= known | values

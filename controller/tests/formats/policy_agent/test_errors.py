@@ -143,7 +143,22 @@ ERRORS = {
         action("MaxConnections 0"),
         "f:3: found '0', expected connections as a whole number from 1 to 65535",
     ),
-    "delay": (action("MaxDelay soon"), "f:3: found 'soon', expected milliseconds as a whole number"),
+    "delay": (
+        action("MaxDelay soon"),
+        "f:3: found 'soon', expected milliseconds as a whole number up to 4294967",
+    ),
+    "long delay": (
+        action("MaxDelay 4294968"),
+        "f:3: found '4294968', expected milliseconds as a whole number up to 4294967",
+    ),
+    "sampling": (
+        "PolicyPerformanceCollection\n{\nMinimumSamplingInterval 0\n}\n",
+        "f:3: found '0', expected seconds as a whole number from 1 to 3600",
+    ),
+    "sampling twice": (
+        "PolicyPerformanceCollection\n{\nMinimumSamplingInterval 5\nMinimumSamplingInterval 5\n}\n",
+        "f:4: found MinimumSamplingInterval again, expected it once; it also stands at f:3",
+    ),
     "permission of action": (action("Permission No"), "f:3: found 'No', expected Allowed or Blocked"),
     "peak without rate": (
         action("DiffServInProfilePeakRate 5"),

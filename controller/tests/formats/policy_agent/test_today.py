@@ -176,13 +176,55 @@ PolicyRule high-too { PolicyRulePriority 20 }
     assert names == ["high", "high-too", "low", "two", "one", "all-of-it"]
 
 
+def test_a_maximum_delay_is_an_objective():
+    text = """\
+PolicyAction a
+{
+    MaxDelay 250
+}
+"""
+    policy = read(text, "f")
+    (action,) = policy.actions
+    assert str(action.objectives) == "mean delay at most 250 ms, over 10 s"
+    assert str(action.objectives.origin("maximum_delays")) == "f:3"
+    assert policy.notices == ()
+
+
+def test_the_sampling_interval_is_that_of_all_maximum_delays():
+    text = """\
+PolicyAction a { MaxDelay 250 }
+PolicyPerformanceCollection
+{
+    DataCollection
+    MinimumSamplingInterval 60
+}
+PolicyAction b { MaxDelay 20 }
+PolicyAction c { MaxRate 20 }
+"""
+    objectives = [action.objectives for action in read(text, "f").actions]
+    assert [each and str(each) for each in objectives] == [
+        "mean delay at most 250 ms, over 60 s",
+        "mean delay at most 20 ms, over 60 s",
+        None,
+    ]
+    assert str(objectives[1].origin("interval_s")) == "f:5"
+
+
+MONITORED = "phb monitor reads all rules and actions, and keeps what its --history says"
 NOTICES = {
     "TcpImage TCP FLUSH PURGE": "PURGE has no effect: a switch keeps its policy without phb",
     "TcpImage TCP 600": "600 s has no effect: phb watch has its own interval",
     "PEPInstance TCP /etc/pagent_tcp.conf": "the policies of stack 'TCP' stand in /etc/pagent_tcp.conf: name that file "
     "on the command line too",
     "PolicyAction a { PolicyScope Both }": "PolicyScope Both means data traffic: RSVP reservations are not made",
-    "PolicyAction a { MaxDelay 5 }": "MaxDelay has no effect: it is a threshold of reports, not of packets",
+    "PolicyAction a { MaxDelay 0 }": "MaxDelay 0 has no effect: it is no bound",
+    "PolicyPerformanceCollection": f"PolicyPerformanceCollection has no effect: {MONITORED}",
+    "PolicyPerformanceCollection { DataCollection Rule }": f"PolicyPerformanceCollection has no effect: {MONITORED}",
+    "PolicyPerformanceCollection { MinimumSamplingInterval 60 }": "MinimumSamplingInterval has no effect: no action "
+    "has a MaxDelay to be measured",
+    "PolicyPerformanceCollection { MinimumSamplingInterval 60\nLogInterval 5 }\nPolicyAction a { MaxDelay 5 }": (
+        f"LogInterval of PolicyPerformanceCollection has no effect: {MONITORED}"
+    ),
     "PolicyAction a { DiffServInProfileRate 1\nDiffServMaxPacketSize 2 }": "DiffServMaxPacketSize has no effect "
     "without DiffServInProfilePeakRate, whose bucket it is",
     **{

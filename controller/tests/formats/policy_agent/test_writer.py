@@ -13,10 +13,12 @@ from phb.model import (
     Action,
     Conditions,
     Day,
+    DelayObjective,
     Direction,
     Image,
     Meter,
     MeterKind,
+    Objectives,
     Permission,
     PolicySet,
     PriorityMapping,
@@ -87,6 +89,14 @@ actions = st.builds(
 )
 
 
+def with_delay(action, milliseconds, interval):
+    """The action with a mean delay to be judged over the one interval of a file."""
+    if milliseconds is None:
+        return action
+    bounds = (DelayObjective(milliseconds=milliseconds),)
+    return action.model_copy(update={"objectives": Objectives(maximum_delays=bounds, interval_s=interval)})
+
+
 def conditions(addresses):
     return st.builds(
         Conditions,
@@ -119,6 +129,8 @@ validities = st.builds(
 @st.composite
 def policies(draw):
     made = draw(st.lists(actions, max_size=3, unique_by=lambda action: action.name))
+    interval = draw(st.integers(1, 3600))
+    made = [with_delay(action, draw(maybe(st.integers(1, 4_294_967))), interval) for action in made]
     names = st.lists(st.sampled_from([action.name for action in made]), unique=True) if made else st.just([])
     rules = st.builds(
         Rule,
@@ -207,6 +219,23 @@ LOSSES = {
 LOSSES["rules: [{name: r, direction: both, valid: {time: '8:00:01-9:00'}}]"] = (
     "'time' of rule 'r' is lost: times of day are hours and minutes"
 )
+DELAY = "actions: [{{name: a, objectives: {{maximum-delays: [{}]{}}}}}]"
+LOSSES |= {
+    DELAY.format("{milliseconds: 1.5}", ""): "'mean delay at most 1.5 ms' of action 'a' is lost: delays are whole "
+    "milliseconds",
+    DELAY.format(
+        "{milliseconds: 5, percentile: 99}", ""
+    ): "'99 % within 5 ms' of action 'a' is lost: MaxDelay is a mean",
+    DELAY.format("{milliseconds: 5}", ", okay-after: 3"): "'okay-after' of the objectives of action 'a' is lost: an "
+    "action has a MaxDelay, and MaxRate and MinRate of each connection",
+    "actions: [{name: a, objectives: {maximum-loss-percent: 1}}]": "'maximum-loss-percent' of the objectives of action "
+    "'a' is lost: an action has a MaxDelay, and MaxRate and MinRate of each connection",
+    "actions: [{name: a, objectives: {maximum-delays: [{milliseconds: 5}], interval-s: 20}}, {name: b, objectives: "
+    "{maximum-delays: [{milliseconds: 5}]}}]": "the interval of 10 s of the objectives of action 'b' is lost: a file "
+    "has one interval, 20 s here",
+    "rules: [{name: r, direction: both, objectives: {maximum-loss-percent: 1}}]": "'objectives' of rule 'r' is lost: "
+    "rules have no objectives, actions have a MaxDelay",
+}
 METER = "actions: [{{name: a, meter: {{committed-rate: {{value: 1, unit: kbit/s, basis: ip}}, {}}}}}]"
 METERS = {
     "kind: single-rate, committed-burst-bytes: 125, excess-burst-bytes: 9": "a profile has no excess burst",

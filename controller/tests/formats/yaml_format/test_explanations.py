@@ -235,6 +235,34 @@ ERRORS = {
         "destination: 2001:db8::1",
         "f:31: found source 10.0.0.1-10.0.0.9 and destination 2001:db8::1, expected addresses of one IP version",
     ),
+    **{
+        f"objectives {wrong}": (
+            "actions: [gold]",
+            f"actions: [gold]\n    objectives: {{{wrong}}}",
+            f"f:36: found {message}",
+        )
+        for wrong, message in {
+            "interval-s: 5": "objectives without a bound, expected a rate, a delay or a loss",
+            "maximum-loss-percent: 100": "100, expected a number less than 100",
+            "maximum-loss-percent: -1": "-1, expected a number of at least 0",
+            "maximum-loss-percent: '1'": "'1', expected a number",
+            "interval-s: 0, maximum-loss-percent: 1": "0, expected an integer from 1 to 3600",
+            "not-achieved-after: 101, maximum-loss-percent: 1": "101, expected an integer from 1 to 100",
+            "margin-percent: 51, maximum-loss-percent: 1": "51, expected an integer from 0 to 50",
+            "maximum-delays: [{milliseconds: 0}]": "0, expected a number greater than 0",
+            "maximum-delays: [{milliseconds: 4294968}]": "4294968, expected a number of at most 4294967",
+            "maximum-delays: [{milliseconds: 5, percentile: 100}]": "100, expected a number less than 100",
+            "maximum-delays: {milliseconds: 5}": "{milliseconds: 5}, expected a list",
+            "maximum-delays: [{percentile: 5}]": "no 'milliseconds', expected 'milliseconds': a number",
+            "maximum-delays: [{milliseconds: 5}, {milliseconds: 6}]": "two bounds of the mean delay, expected one",
+            "maximum-delays: [{milliseconds: 5, percentile: 99}, {milliseconds: 6, percentile: 99.0}]": "two bounds of "
+            "the delay of 99.0 %, expected one",
+            "minimum-rate: {value: 2, unit: Mbit/s, basis: ip}, maximum-rate: {value: 1, unit: Mbit/s, basis: ip}": "a "
+            "minimum rate of 2 Mbit/s (ip) above the maximum of 1 Mbit/s (ip), expected a minimum that is at most the "
+            "maximum",
+            "maximum-delay: 5": "unknown key 'maximum-delay' ('maximum-delays'?), expected one of ",
+        }.items()
+    },
     "day": ("[monday]", "[mon]", f"f:34: found 'mon', expected one of {DAYS}"),
     "no day": ("[monday]", "[]", "f:34: found an empty list, expected at least one element"),
     "time": ("8:00-12:00", "8-12", "f:34: found '8-12', expected a time range such as 8:00-17:30"),

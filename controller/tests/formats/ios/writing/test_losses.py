@@ -77,6 +77,14 @@ LOSSES = {
     "priority bits": (action("set-pcp: {value: 4, mask: 4}"), ["a part of the 802.1p priority of action 'a'"]),
     "maximum rate": (action(f"max-rate: {RATE}"), ["the maximum rate of a connection of action 'a'"]),
     "minimum rate": (action(f"min-rate: {RATE}"), ["the minimum rate of a connection of action 'a'"]),
+    "objectives": (
+        action("objectives: {maximum-loss-percent: 1}"),
+        ["'objectives' of action 'a'"],
+    ),
+    "objectives of a rule": (
+        rule("{dscp: 1}", "    objectives: {maximum-loss-percent: 1}\n"),
+        ["'objectives' of rule 'r'"],
+    ),
     "connections": (action("max-connections: 5"), ["the limit of connections of action 'a'"]),
     "meter on IP": (
         action(f"meter: {{{METER}, committed-rate: {{value: 64, unit: kbit/s, basis: ip}}}}"),
