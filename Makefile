@@ -215,6 +215,7 @@ system-packages:
 		wanted=; \
 		command -v ip >/dev/null || wanted="iproute2"; \
 		command -v slapd >/dev/null || wanted="$$wanted slapd"; \
+		command -v promtool >/dev/null || wanted="$$wanted prometheus"; \
 		command -v mnexec >/dev/null || wanted="$$wanted mininet"; \
 		for command in ethtool iperf3 mgen s3270 curl; do command -v $$command >/dev/null || wanted="$$wanted $$command"; done; \
 		ls /usr/lib/*/faketime/libfaketime.so.1 >/dev/null 2>&1 || wanted="$$wanted libfaketime"; \

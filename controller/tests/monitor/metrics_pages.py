@@ -1,14 +1,31 @@
 """What the metrics' tests share: a page of observations, as prometheus_client's own parsers read it."""
 
+import json
 from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from pathlib import Path
 
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
+from phb.model import DelayObjective, Objectives, Rate, RateBasis, RateUnit
+from phb.monitor.changes import subject
 from phb.monitor.metrics.delays import Bounds
 from phb.monitor.metrics.newest import STALE_AFTER_S, Newest
 from phb.monitor.metrics.telling import texts
-from phb.monitor.observation import Observation
+from phb.monitor.observation import Observation, SubjectKind
+
+MONITORING = Path(__file__).parents[3] / "deploy" / "monitoring"
+DASHBOARD = json.loads((MONITORING / "grafana.json").read_text())
+
+OBJECTIVES = {
+    subject(SubjectKind.CLASS, "class-1"): Objectives(
+        minimum_rate=Rate(value=1, unit=RateUnit.MBIT, basis=RateBasis.ETHERNET),
+        maximum_delays=(DelayObjective(milliseconds=5, percentile=Decimal("99.5")), DelayObjective(milliseconds=2)),
+        maximum_loss_percent=Decimal(2),
+        interval_s=2,
+    )
+}
 
 
 class Clock:
@@ -54,3 +71,10 @@ def value(text: str, name: str, **labels: str) -> float | None:
 def values(text: str, name: str) -> Iterator[tuple[dict[str, str], float]]:
     """Give all series of a name."""
     return ((dict(labels), each) for (of, labels), each in samples(text).items() if of == name)
+
+
+def queries() -> list[str]:
+    """Give all queries of the dashboard."""
+    found = [target["expr"] for panel in DASHBOARD["panels"] for target in panel.get("targets", ())]
+    found += [each["expr"] for each in DASHBOARD["annotations"]["list"]]
+    return found + [each["query"]["query"] for each in DASHBOARD["templating"]["list"] if each["type"] == "query"]

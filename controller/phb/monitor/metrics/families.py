@@ -80,7 +80,7 @@ CLASS_DROPPED_BYTES = Family("phb_class_dropped_bytes_total", _C, "Bytes of the 
 CLASS_REASONS = Family(
     "phb_class_dropped_packets_by_reason_total",
     _C,
-    "The same by reason; a reason that never occurred has no series.",
+    "Dropped packets of the class by reason; a reason that never occurred has no series.",
     (*_CLASS, "reason"),
 )
 CLASS_MARKED = Family(
@@ -100,7 +100,7 @@ POLICY_DROPPED_BYTES = Family("phb_policy_dropped_bytes_total", _C, "Bytes of th
 POLICY_REASONS = Family(
     "phb_policy_dropped_packets_by_reason_total",
     _C,
-    "The same by reason; a reason that never occurred has no series.",
+    "Dropped packets of the rule by reason; a reason that never occurred has no series.",
     (*_POLICY, "reason"),
 )
 POLICY_OTHERS = Family("phb_policies_others", _G, "Rules whose figures are summed as (others).", ("switch",))
@@ -112,7 +112,7 @@ STREAM_DROPPED_BYTES = Family("phb_stream_dropped_bytes_total", _C, "Bytes of th
 STREAM_REASONS = Family(
     "phb_stream_dropped_packets_by_reason_total",
     _C,
-    "The same by reason; a reason that never occurred has no series.",
+    "Dropped packets of the action by reason; a reason that never occurred has no series.",
     (*_STREAM, "reason"),
 )
 STREAM_OTHERS = Family("phb_streams_others", _G, "Actions whose figures are summed as (others).", ("switch",))

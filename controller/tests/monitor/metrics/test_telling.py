@@ -1,25 +1,12 @@
 """What a page says of observations, read by prometheus_client's own parsers."""
 
-from decimal import Decimal
-
 import pytest
 from made_up import BEGAN_NS, a_class, a_policy, a_port, a_sample, a_stream, busy, observations, observe
-from metrics_pages import Clock, newest, page_of, samples, value, values
+from metrics_pages import OBJECTIVES, Clock, newest, page_of, samples, value, values
 
-from phb.model import DelayObjective, Objectives, Rate, RateBasis, RateUnit
-from phb.monitor.changes import subject
 from phb.monitor.metrics.families import Kind
 from phb.monitor.metrics.telling import FAMILIES
-from phb.monitor.observation import Observation, SubjectKind
-
-OBJECTIVES = {
-    subject(SubjectKind.CLASS, "class-1"): Objectives(
-        minimum_rate=Rate(value=1, unit=RateUnit.MBIT, basis=RateBasis.ETHERNET),
-        maximum_delays=(DelayObjective(milliseconds=5, percentile=Decimal("99.5")), DelayObjective(milliseconds=2)),
-        maximum_loss_percent=Decimal(2),
-        interval_s=2,
-    )
-}
+from phb.monitor.observation import Observation
 
 
 def test_every_figure_of_a_busy_switch_is_on_the_page():
