@@ -44,6 +44,51 @@ def test_check_json(phb, mvs074):
     }
 
 
+OBJECTIVES = """\
+phb: 1
+ports: [{name: in, number: 1}, {name: out, number: 2}]
+cross-connects: [{between: [in, out]}]
+classes:
+  - name: gold
+    objectives: {maximum-delays: [{milliseconds: 20}, {milliseconds: 60, percentile: 99.9}], interval-s: 60}
+actions:
+  - {name: voice, class: gold, objectives: {maximum-loss-percent: 0.5}}
+rules:
+  - name: calls
+    match: {protocol: udp}
+    actions: [voice]
+    objectives: {minimum-rate: {value: 64, unit: kbit/s, basis: ip}}
+"""
+GOLD = "mean delay at most 20 ms, 99.9 % within 60 ms, over 60 s"
+
+
+def test_check_lists_objectives(phb, write_file):
+    file = write_file("o.yaml", OBJECTIVES)
+    code, out, _ = phb("check", file)
+    assert code == 0
+    assert "objectives of" in out
+    assert "64 kbit/s" in out
+    found = json.loads(phb("check", "--json", file)[1])["objectives"]
+    assert [(each["of"], each["name"], each["bounds"], each["line"]) for each in found] == [
+        ("class", "gold", ["mean delay at most 20 ms", "99.9 % within 60 ms"], 6),
+        ("action", "voice", ["loss at most 0.5 %"], 8),
+        ("rule", "calls", ["at least 64 kbit/s (ip)"], 13),
+    ]
+
+
+def test_explain_names_the_objectives_of_a_packet(phb, write_file):
+    file = write_file("o.yaml", OBJECTIVES)
+    code, out, _ = phb("explain", file, "--packet", "udp 10.0.0.1:5 > 10.0.0.2:6 in in")
+    assert code == 0
+    assert out.splitlines()[-3:] == [
+        f"   objectives of rule 'calls': at least 64 kbit/s (ip), over 10 s  ({file}:13)",
+        f"   objectives of action 'voice': loss at most 0.5 %, over 10 s  ({file}:8)",
+        f"   objectives of class 'gold': {GOLD}  ({file}:6)",
+    ]
+    code, out, _ = phb("explain", file, "--json", "--packet", "tcp 10.0.0.1:5 > 10.0.0.2:6 in in")
+    assert json.loads(out)["packets"][0]["objectives"] == []
+
+
 def test_errors_of_all_files_come_in_one_run_and_as_json(phb, write_file):
     wrong = [write_file("a.ios", "interface Fa0/0\n rate-limit x\n"), write_file("b.yaml", "phb: 1\nnod: x\n")]
     code, out, err = phb("check", "--json", "--dialect", "ios-12", *wrong)

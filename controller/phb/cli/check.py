@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,6 +13,8 @@ from phb.cli.output import console, errors_as_json, notice_as_json, print_json, 
 
 if TYPE_CHECKING:
     from phb.intent import NodeIntent
+    from phb.model import Objectives, PolicySet
+    from phb.origin import Origin
 
 
 @app.command(epilog=epilog("phb check c7513.yaml c7513-wfq.yaml", "phb check --json mvs074*.yaml policy.conf"))
@@ -30,17 +33,18 @@ def check(
 
     with errors_as_json(wanted=json):
         (anywhere,) = WhichOptions().many(files, reading, target=target)
-        intent = prepare(anywhere, program.load(), at=reading.moment()).intent
+        prepared = prepare(anywhere, program.load(), at=reading.moment())
+    intent, policy = prepared.intent, prepared.policy
     if json:
-        print_json(_as_json(intent))
+        print_json(_as_json(intent, policy))
         return
     if quiet:
         return
     print_notices(intent.notices, notes=notes)
-    _print(intent)
+    _print(intent, policy)
 
 
-def _as_json(intent: NodeIntent) -> dict[str, Any]:
+def _as_json(intent: NodeIntent, policy: PolicySet) -> dict[str, Any]:
     return {
         "node": intent.node,
         "entries": len(intent.entries),
@@ -54,15 +58,40 @@ def _as_json(intent: NodeIntent) -> dict[str, Any]:
             }
             for policy in intent.policies
         ],
+        "objectives": [
+            {
+                "of": kind,
+                "name": name,
+                "bounds": list(objectives.bounds()),
+                "interval_s": objectives.interval_s,
+                "file": origin.file,
+                "line": origin.line,
+            }
+            for kind, name, objectives, origin in _judged(policy)
+        ],
         "warnings": [notice_as_json(notice) for notice in intent.notices],
     }
 
 
-def _print(intent: NodeIntent) -> None:
+def _judged(policy: PolicySet) -> Iterator[tuple[str, str, Objectives, Origin]]:
+    from phb.model import JUDGED
+
+    for item in policy.judged:
+        if item.objectives is not None:
+            yield JUDGED[type(item)], item.name, item.objectives, item.origin("objectives")
+
+
+def _print(intent: NodeIntent, policy: PolicySet) -> None:
     output = console()
     if intent.policies:
         rows = table("policy", "rule", "direction", "from")
-        for policy in intent.policies:
-            rows.add_row(str(policy.number), policy.rule, policy.direction, str(policy.origin))
+        for each in intent.policies:
+            rows.add_row(str(each.number), each.rule, each.direction, str(each.origin))
+        print_table(output, rows)
+    judged = [(f"{kind} {name}", str(said), str(origin)) for kind, name, said, origin in _judged(policy)]
+    if judged:
+        rows = table("objectives of", "are", "from")
+        for row in judged:
+            rows.add_row(*row)
         print_table(output, rows)
     output.print(f"{intent.node or 'policy'}: ok, {len(intent.entries)} table entries")

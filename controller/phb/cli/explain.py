@@ -176,6 +176,8 @@ def _print(output: Console, told: Explanation) -> None:
         output.print(f"   {step.stage}: {step.words}{place}", soft_wrap=True)
     if told.drop_reason is None and told.egress_port is not None:
         output.print(f"   class {told.traffic_class}, {told.colour}{_queued(told)}", soft_wrap=True)
+    for promise in told.promises:
+        output.print(f"   objectives of {promise.of}: {promise.words}  ({promise.origin})", soft_wrap=True)
 
 
 def _queued(told: Explanation) -> str:

@@ -2,7 +2,7 @@
 
     arrival < notation, captures      where packets come from
     headers < packet, tables, state < stages < line < pipeline      the model
-    pipeline < explanation < summary      the results
+    pipeline, promises < explanation < summary      the results
 
 The model works on compiled entries, so it explains the effect of a push, not what a file seems to say.
 """
@@ -23,6 +23,7 @@ from phb.explain.line import LineRate
 from phb.explain.notation import parse_packet
 from phb.explain.packet import TracedPacket
 from phb.explain.pipeline import Pipeline
+from phb.explain.promises import Promises
 from phb.explain.rates import parse_rates
 from phb.explain.summary import Summary, Tally
 from phb.explain.tables import Tables
@@ -84,6 +85,7 @@ def explain(
     pipeline = Pipeline(intent, Names.of(intent, policy), shaped | dict(rates or {}))
     if beyond is not None:
         beyond += (*intent.notices, *pipeline.beyond)
+    promises = Promises(policy)
     until: int | None = 0 if follow_clock else None  # when other rules count, in nanoseconds
     waiting: deque[tuple[int, TracedPacket, Names, Tables]] = deque()
     previous: int | None = None
@@ -103,10 +105,10 @@ def explain(
         # With the entries and names that it met: a push may replace them while it waits.
         waiting.append((number, packet, pipeline.names, pipeline.tables))
         while waiting and (_is_settled(waiting[0][1]) or len(waiting) > _PATIENCE):
-            yield explanation(*waiting.popleft(), why=why)
+            yield explanation(*waiting.popleft(), promises, why=why)
     pipeline.finish()
     for each in waiting:
-        yield explanation(*each, why=why)
+        yield explanation(*each, promises, why=why)
 
 
 def _is_settled(packet: TracedPacket) -> bool:

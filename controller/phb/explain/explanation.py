@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from phb.explain.packet import Discipline, StageDecision, TracedPacket
+from phb.explain.promises import Promise, Promises
 from phb.explain.stages import classify
 from phb.explain.tables import Tables
 from phb.explain.words import dscp_name, field_words
@@ -43,6 +44,7 @@ class Explanation:
     Attributes:
         number: From 1.
         queueing_ns: Its wait in the scheduler; None if that lasted until the end of input, or the packet was dropped.
+        promises: What service it is to get.
         decided_by: The last stage that decided something; for a dropped packet, the one that dropped it.
     """
 
@@ -72,6 +74,7 @@ class Explanation:
     drop_reason: str | None
     decided_by: str
     steps: tuple[StageDecision, ...]
+    promises: tuple[Promise, ...] = ()
 
     @property
     def outcome(self) -> str:
@@ -81,7 +84,9 @@ class Explanation:
         return f"to {self.egress_port}"
 
 
-def explanation(number: int, packet: TracedPacket, names: Names, tables: Tables, *, why: bool) -> Explanation:
+def explanation(
+    number: int, packet: TracedPacket, names: Names, tables: Tables, promises: Promises, *, why: bool
+) -> Explanation:
     """Explain a packet that the pipeline has processed; `names` and `tables` are those that it met.
 
     With `why` also list the rules that nearly took it.
@@ -117,6 +122,7 @@ def explanation(number: int, packet: TracedPacket, names: Names, tables: Tables,
         drop_reason=packet.drop_reason.name.lower().replace("_", " ") if packet.is_dropped() else None,
         decided_by=packet.steps[-1].stage if packet.steps else "classify",
         steps=tuple(packet.steps),
+        promises=promises.of(packet, names),
     )
 
 
@@ -184,6 +190,7 @@ def as_json(told: Explanation) -> dict[str, Any]:
             else {"stage": step.stage, "words": step.words}
             for step in told.steps
         ],
+        "objectives": [promise.as_json() for promise in told.promises],
     }
 
 

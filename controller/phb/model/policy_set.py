@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Self
 
 from pydantic import PrivateAttr, model_validator
@@ -62,6 +62,15 @@ class TrafficClass(Item):
     objectives: Objectives | None = None
 
 
+JUDGED: Mapping[type[Item], str] = {
+    TrafficClass: "class",
+    Action: "action",
+    Rule: "rule",
+    BehaviourAggregate: "behaviour aggregate",
+}
+"""What may have objectives, in words."""
+
+
 class PolicySet(Item):
     """Everything the files say about one node.
 
@@ -94,6 +103,12 @@ class PolicySet(Item):
         """Record listed warnings; a format calls this once, right after building."""
         self._notices = tuple(notices)
         return self
+
+    @property
+    def judged(self) -> Iterator[TrafficClass | Action | Rule | BehaviourAggregate]:
+        """Everything that has objectives."""
+        for items in (self.classes, self.actions, self.rules, self.behaviour_aggregates):
+            yield from (item for item in items if item.objectives is not None)
 
     def find_port(self, reference: str | int) -> Port | None:
         """The port of this name or number."""

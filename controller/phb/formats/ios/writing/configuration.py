@@ -16,8 +16,7 @@ from phb.formats.ios.writing.losses import Losses
 from phb.formats.ios.writing.policies import PolicyMapWriter, PortRules, access_group, rules_at
 from phb.formats.ios.writing.queues import early_detection, flow_losses, shaped
 from phb.model import (
-    Action,
-    BehaviourAggregate,
+    JUDGED,
     ClassBased,
     ClassQueue,
     Dialect,
@@ -28,13 +27,10 @@ from phb.model import (
     Port,
     Queueing,
     Role,
-    Rule,
-    TrafficClass,
 )
 from phb.origin import Origin
 from phb.visible import words
 
-_KINDS = {TrafficClass: "class", Action: "action", Rule: "rule", BehaviourAggregate: "behaviour aggregate"}
 _INTERFACE = re.compile(rf"(?P<kind>{'|'.join(PHYSICAL)})\d[\d/:]*")
 
 
@@ -274,13 +270,6 @@ class _Writer:
         for each in policy.classes:
             if each.name not in queued:
                 losses.add(each, "", f"class '{each.name}'", "no port has a queue for it")
-        judged: tuple[TrafficClass | Action | Rule | BehaviourAggregate, ...] = (
-            *policy.classes,
-            *policy.actions,
-            *policy.rules,
-            *policy.behaviour_aggregates,
-        )
-        for item in judged:
-            if item.objectives is not None:
-                what = f"'objectives' of {_KINDS[type(item)]} '{item.name}'"
-                losses.add(item, "objectives", what, "a policy map has none", kept=True)
+        for item in policy.judged:
+            what = f"'objectives' of {JUDGED[type(item)]} '{item.name}'"
+            losses.add(item, "objectives", what, "a policy map has none", kept=True)
