@@ -4,12 +4,13 @@ database > holders > locks, history
 """
 
 from phb.state.database import SCHEMA_VERSION, State, default_path
-from phb.state.history import File, History, Names, Push, PushOutcome
+from phb.state.history import Course, File, History, Names, Push, PushOutcome
 from phb.state.holders import Holder
 from phb.state.locks import Lock, LockedError, Locks
 
 __all__ = [
     "SCHEMA_VERSION",
+    "Course",
     "File",
     "History",
     "Holder",

@@ -88,6 +88,21 @@ class Push:
     files: tuple[str, ...] = field(default=())
 
 
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How a push went, without what it gave; attributes as those of `Push`."""
+
+    number: int
+    address: str
+    device_id: int
+    started: str
+    outcome: PushOutcome
+    inserted: int
+    modified: int
+    deleted: int
+    unchanged: int
+
+
 class History:
     """The pushes of a state."""
 
@@ -176,6 +191,17 @@ class History:
             (address, None if device_id is None else str(device_id)),
             limit,
         )
+
+    def courses(self, after: int) -> list[Course]:
+        """Give how the last push to each switch went, and all newer than the one of this number; oldest first."""
+        with self._state.reading() as cursor:
+            cursor.execute(
+                "SELECT number, address, device_id, started, outcome, inserted, modified, deleted, unchanged "
+                "FROM push JOIN switch ON switch.id = push.switch "
+                "WHERE number > ? OR number IN (SELECT max(number) FROM push GROUP BY switch) ORDER BY number",
+                (after,),
+            )
+            return [Course(row[0], row[1], int(row[2]), row[3], PushOutcome(row[4]), *row[5:]) for row in cursor]
 
     def last_good(self, address: str, device_id: int, *, before: int | None = None) -> Push | None:
         """Give the newest push that ended well; `before` asks only for older ones than that."""

@@ -39,9 +39,12 @@ class Clock:
 
 
 def newest(observations: Iterable[Observation] = (), *, switches=(), policies: int = 100, clock=None) -> Newest:
-    """Give what has taken these."""
-    taker = Newest(switches, policies, STALE_AFTER_S, clock or Clock())
-    for observation in observations:
+    """Give what has taken these; without `switches`, it watches theirs."""
+    taken = list(observations)
+    taker = Newest(
+        switches or list(dict.fromkeys(each.switch for each in taken)), policies, STALE_AFTER_S, clock or Clock()
+    )
+    for observation in taken:
         taker.take(observation)
     return taker
 

@@ -49,6 +49,25 @@ def test_the_last_good_one_of_a_switch(history):
     assert [kept.number for kept in history.pushes(limit=2)] == [6, 5]
 
 
+def test_courses_are_the_last_of_each_switch_and_all_newer_ones(history):
+    push(history)
+    second = push(history, PushOutcome.FAILED, device_id=2**64 - 1)
+    push(history, address="b:1")
+    fourth = push(history, PushOutcome.UNCHANGED)
+    fifth = history.begin("b:1", 1, "push", [])
+    told = [(course.number, course.address, course.device_id, course.outcome) for course in history.courses(fifth)]
+    assert told == [
+        (second, "a:1", 2**64 - 1, PushOutcome.FAILED),
+        (fourth, "a:1", 1, PushOutcome.UNCHANGED),
+        (fifth, "b:1", 1, PushOutcome.STARTED),
+    ]
+    assert [course.number for course in history.courses(0)] == [1, 2, 3, 4, 5]
+    history.end(fifth, PushOutcome.APPLIED, 0.5, counts=(1, 2, 3, 4))
+    last = history.courses(fifth)[-1]
+    assert (last.inserted, last.modified, last.deleted, last.unchanged) == (1, 2, 3, 4)
+    assert last.started == history.push(fifth).started
+
+
 def test_back_is_one_further_whatever_the_target(history):
     """Of pushes of an older phb it isn't known."""
 

@@ -5,10 +5,11 @@
 
 Taking an observation keeps it; what a page costs, its reader causes.
 
-families > delays, chosen > newest > telling > pages > serving;  server
+families > delays, chosen, pushes > newest > telling > pages > serving;  server
 """
 
 from phb.monitor.metrics.newest import STALE_AFTER_S
+from phb.monitor.metrics.pushes import Pushes
 from phb.monitor.metrics.serving import Metrics, serve
 
-__all__ = ["STALE_AFTER_S", "Metrics", "serve"]
+__all__ = ["STALE_AFTER_S", "Metrics", "Pushes", "serve"]

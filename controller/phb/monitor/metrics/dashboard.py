@@ -318,7 +318,13 @@ def dashboard() -> dict[str, Any]:
         "time": {"from": "now-1h", "to": "now"},
         "refresh": "15s",
         "templating": {"list": _variables()},
-        "annotations": {"list": [_annotation("not-achieved", "red"), _annotation("counters-anew", "blue")]},
+        "annotations": {
+            "list": [
+                _annotation("not achieved", "red", _events("not-achieved")),
+                _annotation("counters anew", "blue", _events("counters-anew")),
+                _annotation("push", "green", f"changes(phb_last_push_timestamp_seconds{{{_SWITCH}}}[$__interval]) > 0"),
+            ]
+        },
         "panels": panels,
     }
 
@@ -376,14 +382,18 @@ def _variable(name: str, label: str, query: str) -> dict[str, Any]:
     }
 
 
-def _annotation(event: str, colour: str) -> dict[str, Any]:
+def _events(event: str) -> str:
+    return f'increase(phb_events_total{{{_SWITCH},event="{event}"}}[$__interval]) > 0'
+
+
+def _annotation(name: str, colour: str, query: str) -> dict[str, Any]:
     return {
-        "name": event,
+        "name": name,
         "datasource": _SOURCE,
         "enable": True,
         "iconColor": colour,
-        "expr": f'increase(phb_events_total{{{_SWITCH},event="{event}"}}[$__interval]) > 0',
-        "titleFormat": "{{switch}}: {{event}}",
+        "expr": query,
+        "titleFormat": "{{switch}}: " + name,
         "step": "15s",
     }
 

@@ -71,6 +71,13 @@ SWITCH_ANEW = Family(
 )
 EVENTS = Family("phb_events_total", _C, "Events since the monitor began.", ("switch", "event"))
 
+PUSHES = Family("phb_pushes_total", _C, "Pushes that began and ended since the monitor began.", ("switch", "outcome"))
+PUSH_BEGAN = Family("phb_last_push_timestamp_seconds", _G, "When the last push began.", ("switch",))
+PUSH_OUTCOME = Family(
+    "phb_last_push_outcome", _G, "1 for how the last push ended, 0 for the others.", ("switch", "outcome")
+)
+PUSH_ENTRIES = Family("phb_last_push_entries", _G, "What the last push did to entries.", ("switch", "change"))
+
 CLASS_PACKETS = Family("phb_class_sent_packets_total", _C, "Packets of the class that left.", _CLASS)
 CLASS_BYTES = Family(
     "phb_class_sent_bytes_total", _C, "Bytes of the class that left: Ethernet frames without check sequence.", _CLASS

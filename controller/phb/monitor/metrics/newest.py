@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
 from phb.monitor.metrics.chosen import Chosen, Told
 from phb.monitor.metrics.families import escaped
+from phb.monitor.metrics.pushes import Pushed
 from phb.monitor.observation import EventKind, Judgement, Observation, Subject, SubjectKind
 from phb.monitor.sample import PolicyCount, Sample, StreamCount
 
@@ -29,6 +30,7 @@ class Known:
         taken_s: When its newest observation came, by a clock that nobody sets.
         gap_s: All gaps together.
         anew: How often its counters began anew.
+        pushed: Pushes to it; None where none is known.
     """
 
     label: str
@@ -41,6 +43,7 @@ class Known:
     gap_s: float = 0.0
     anew: int = 0
     events: Counter[EventKind] = field(default_factory=Counter)
+    pushed: Pushed | None = None
 
 
 @dataclass
@@ -103,8 +106,10 @@ class Newest:
             self._switch(name)
 
     def take(self, observation: Observation) -> None:
-        """Take the newest observation of a switch."""
-        known = self._known.get(observation.switch) or self._switch(observation.switch)
+        """Take the newest observation of a switch; one that isn't watched, any more, is left out."""
+        known = self._known.get(observation.switch)
+        if known is None:
+            return
         known.observation = observation
         known.taken_s = self.clock()
         known.gap_s += observation.gap_s
@@ -115,6 +120,21 @@ class Newest:
             if known.instance not in (None, sample.instance):
                 known.anew += 1
             known.instance = sample.instance
+
+    def take_pushes(self, pushed: Mapping[str, Pushed]) -> None:
+        """Take what is known of pushes to each switch."""
+        for name, known in self._known.items():
+            known.pushed = pushed.get(name)
+
+    def follow(self, switches: Sequence[str]) -> None:
+        """Tell of these switches from now on, and of no others."""
+        known = self._known
+        self._known = {}
+        for name in switches:
+            if name in known:
+                self._known[name] = known[name]
+            else:
+                self._switch(name)
 
     def views(self) -> list[View]:
         """Give all switches as they stand now."""
@@ -131,6 +151,5 @@ class Newest:
             return View(known, None, ())
         return View(known, observation.sample if fresh else None, observation.judgements)
 
-    def _switch(self, name: str) -> Known:
-        known = self._known[name] = Known(escaped(name), Chosen(self._most), Chosen(self._most))
-        return known
+    def _switch(self, name: str) -> None:
+        self._known[name] = Known(escaped(name), Chosen(self._most), Chosen(self._most))

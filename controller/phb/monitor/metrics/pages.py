@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Final
@@ -66,10 +66,9 @@ class Pages:
     Args:
         newest: What it tells of.
         bounds: Of the delay histograms.
-        more: Collectors of prometheus_client, of few samples.
     """
 
-    def __init__(self, newest: Newest, bounds: Bounds, more: Iterable[Collector] = ()) -> None:
+    def __init__(self, newest: Newest, bounds: Bounds) -> None:
         self._newest = newest
         self._bounds = bounds
         # With the second until which it is fresh.
@@ -78,8 +77,7 @@ class Pages:
         self._own = Own()
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
-        for collector in (self._own, *more):
-            self._registry.register(collector)
+        self._registry.register(self._own)
 
     async def page(self, openmetrics: bool) -> Page:
         """Give the page."""

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from time import monotonic
 from typing import Final
 
 from prometheus_client.exposition import choose_encoder, gzip_accepted
-from prometheus_client.registry import Collector
 
 from phb.errors import InputError
 from phb.files import in_words
 from phb.monitor.metrics.delays import FINENESS, Bounds
 from phb.monitor.metrics.newest import STALE_AFTER_S, Newest
 from phb.monitor.metrics.pages import Pages
+from phb.monitor.metrics.pushes import Pushes
 from phb.monitor.metrics.server import Answer, Request, Server
 from phb.monitor.observation import Observation
 from phb.origin import Origin
@@ -41,6 +42,10 @@ class Metrics:
         self._newest = newest
         self.address = address
 
+    def follow(self, switches: Sequence[str]) -> None:
+        """Tell of these switches from now on, and of no others."""
+        self._newest.follow(switches)
+
     def take(self, observation: Observation) -> None:
         """Take one."""
         self._newest.take(observation)
@@ -54,7 +59,7 @@ async def serve(
     policies: int = POLICIES,
     fineness: int = FINENESS[1],
     stale_after_s: float = STALE_AFTER_S,
-    more: Iterable[Collector] = (),
+    pushes: Pushes | None = None,
     option: str = "--metrics",
     clock: Callable[[], float] = monotonic,
 ) -> AsyncIterator[Metrics]:
@@ -66,7 +71,7 @@ async def serve(
         policies: How many policies, and how many streams, of each switch have series of their own.
         fineness: Bounds of the delay histograms for each power of two: 1, 2, 4 or 8.
         stale_after_s: Seconds without an observation after which a switch counts as away; above its interval.
-        more: Collectors of prometheus_client, of few samples, that the page has, too.
+        pushes: Where pushes are known from.
         option: What errors name.
         clock: Seconds of a clock that nobody sets.
 
@@ -75,7 +80,7 @@ async def serve(
     """
     host, port = _parsed(address, option)
     newest = Newest(switches, policies, stale_after_s, clock)
-    pages = Pages(newest, Bounds(fineness), more)
+    pages = Pages(newest, Bounds(fineness))
     began_s = clock()
 
     async def answer(request: Request) -> Answer:
@@ -95,9 +100,13 @@ async def serve(
     except OSError as error:
         found = f"'{address}' ({in_words(error)})"
         raise InputError(Origin(option), found, "an address of this machine and a free port") from None
+    reading = None if pushes is None else asyncio.create_task(pushes.run(newest.take_pushes))
     try:
         yield Metrics(newest, f"{address.rpartition(':')[0]}:{port}")
     finally:
+        if reading is not None:
+            reading.cancel()
+            await asyncio.wait([reading])
         await server.close()
 
 

@@ -13,6 +13,7 @@ from phb.monitor.metrics.newest import View
 from phb.monitor.observation import EventKind, Judgement, Measure, State
 from phb.monitor.sample import ClassCount, PolicyCount, PortCount, StreamCount
 from phb.pipeline_names import COLOURS
+from phb.state import PushOutcome
 
 NO_RULE: Final = "(no rule)"
 """The policy of traffic that no rule took."""
@@ -31,6 +32,25 @@ def _one(value: Callable[[View], float | None]) -> Teller:
 def _events(view: View) -> Iterator[Row]:
     for kind in EventKind:
         yield view.label, kind.value, view.known.events[kind]
+
+
+def _pushes(view: View) -> Iterator[Row]:
+    if (pushed := view.known.pushed) is not None:
+        for outcome in PushOutcome:
+            if outcome is not PushOutcome.STARTED:
+                yield view.label, outcome.value, pushed.ended.get(outcome, 0)
+
+
+def _push_outcome(view: View) -> Iterator[Row]:
+    if (pushed := view.known.pushed) is not None:
+        for outcome in PushOutcome:
+            yield view.label, outcome.value, int(outcome is pushed.last.outcome)
+
+
+def _push_entries(view: View) -> Iterator[Row]:
+    if (pushed := view.known.pushed) is not None:
+        for change in ("inserted", "modified", "deleted", "unchanged"):
+            yield view.label, change, getattr(pushed.last, change)
 
 
 def _classes(value: Callable[[ClassCount], int | None]) -> Teller:
@@ -161,6 +181,10 @@ _TELLERS: Final[dict[Family, Teller]] = {
     f.SWITCH_GAP: _one(lambda view: view.known.gap_s),
     f.SWITCH_ANEW: _one(lambda view: view.known.anew),
     f.EVENTS: _events,
+    f.PUSHES: _pushes,
+    f.PUSH_BEGAN: _one(lambda view: None if view.known.pushed is None else view.known.pushed.began_s),
+    f.PUSH_OUTCOME: _push_outcome,
+    f.PUSH_ENTRIES: _push_entries,
     f.CLASS_PACKETS: _classes(lambda each: each.sent.packets),
     f.CLASS_BYTES: _classes(lambda each: each.sent.bytes),
     f.CLASS_DROPS: _classes(lambda each: sum(each.drops.values())),

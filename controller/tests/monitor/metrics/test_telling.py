@@ -5,8 +5,29 @@ from made_up import BEGAN_NS, a_class, a_policy, a_port, a_sample, a_stream, bus
 from metrics_pages import OBJECTIVES, Clock, newest, page_of, samples, value, values
 
 from phb.monitor.metrics.families import Kind
+from phb.monitor.metrics.pushes import Pushed
 from phb.monitor.metrics.telling import FAMILIES
 from phb.monitor.observation import Observation
+from phb.state import Course, PushOutcome
+
+
+def with_pushes(taker):
+    last = Course(7, "192.0.2.1:9559", 1, "2026-11-26T10:00:00+00:00", PushOutcome.FAILED, 1, 2, 3, 4)
+    taker.take_pushes({"edge": Pushed(last, 1_795_687_200.0, {PushOutcome.APPLIED: 3, PushOutcome.FAILED: 1})})
+    return taker
+
+
+def test_pushes_are_told():
+    text = page_of(with_pushes(newest(observations(2), switches=["edge", "core"])))
+    for name, expected in (
+        ("phb_last_push_timestamp_seconds", {None: 1_795_687_200}),
+        ("phb_last_push_outcome", {"started": 0, "applied": 0, "unchanged": 0, "failed": 1}),
+        ("phb_pushes_total", {"applied": 3, "unchanged": 0, "failed": 1}),
+    ):
+        assert {each.get("outcome"): number for each, number in values(text, name)} == expected
+        assert {each["switch"] for each, _ in values(text, name)} == {"edge"}
+    changes = {each["change"]: number for each, number in values(text, "phb_last_push_entries")}
+    assert changes == {"inserted": 1, "modified": 2, "deleted": 3, "unchanged": 4}
 
 
 def test_every_figure_of_a_busy_switch_is_on_the_page():
@@ -121,6 +142,16 @@ def test_counters_that_begin_anew_fall_and_are_told():
     assert value(text, "phb_events_total", switch="edge", event="counters-anew") == 1
 
 
+def test_switches_that_are_watched_no_more_are_told_no_more():
+    taker = newest(observations(3), switches=["edge", "core"])
+    taker.follow(["core", "new"])
+    for observation in observations(3):
+        taker.take(observation)
+    taker.take(Observation("new", 1, busy(4, switch="new")))
+    text = page_of(taker)
+    assert {each["switch"]: number for each, number in values(text, "phb_switch_up")} == {"core": 0, "new": 1}
+
+
 def test_any_name_comes_through():
     name = 'a "b"\\n\nü{x="y"} # EOF'
     counted = a_class(name), a_policy(name, green=1), a_stream(name, green=1), a_port(name)
@@ -139,7 +170,7 @@ def test_both_formats_say_the_same():
 
 
 def test_every_family_is_there_and_named_by_the_rules():
-    text = page_of(newest(observations(8, objectives=OBJECTIVES)))
+    text = page_of(with_pushes(newest(observations(8, objectives=OBJECTIVES))))
     told = {name for name, _ in samples(text)}
     for family in FAMILIES:
         shown = f"{family.name}_bucket" if family.kind is Kind.HISTOGRAM else family.name

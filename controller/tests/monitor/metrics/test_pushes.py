@@ -1,0 +1,84 @@
+"""Pushes are read from the state when it has changed, counted once, and a state that can't be read is told once."""
+
+import asyncio
+from contextlib import suppress
+
+import pytest
+
+from phb.inventory import Switch
+from phb.monitor.metrics import pushes
+from phb.monitor.metrics.pushes import Pushes
+from phb.state import File, History, PushOutcome, State
+
+EDGE = Switch(name="edge", address="192.0.2.1:9559", policies=("p.yaml",))
+CORE = Switch(name="core", address="192.0.2.2:9559", device_id=7, policies=("p.yaml",))
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "state.sqlite"
+
+
+def begin(path, switch=EDGE) -> int:
+    with State(path) as state:
+        return History(state).begin(switch.address, switch.device_id, "push", [File("p.yaml", b"x")])
+
+
+def end(path, number, outcome=PushOutcome.APPLIED):
+    with State(path) as state:
+        History(state).end(number, outcome, 0.5, counts=(1, 2, 3, 4))
+
+
+def told(known):
+    return {
+        name: (each.last.number, each.last.outcome.value, {kind.value: count for kind, count in each.ended.items()})
+        for name, each in known.items()
+    }
+
+
+def test_pushes_that_end_while_they_are_watched_are_counted_once(path):
+    reading = Pushes(path, [EDGE, CORE])
+    assert reading.read() is None
+    assert not path.exists()
+    end(path, begin(path))
+    under_way = begin(path, CORE)
+    assert told(reading.read()) == {"edge": (1, "applied", {}), "core": (2, "started", {})}
+    # Two that began together; the first one ends later.
+    first, second = begin(path), begin(path, CORE)
+    end(path, second, PushOutcome.FAILED)
+    assert told(reading.read()) == {"edge": (3, "started", {}), "core": (4, "failed", {"failed": 1})}
+    end(path, first)
+    end(path, under_way)
+    assert told(reading.read()) == {"edge": (3, "applied", {"applied": 1}), "core": (4, "failed", {"failed": 1})}
+    # Read once more, for two writes may have the same time, and then no more.
+    assert told(reading.read())["edge"] == (3, "applied", {"applied": 1})
+    assert reading.read() is None
+    end(path, begin(path), PushOutcome.UNCHANGED)
+    assert told(reading.read())["edge"] == (5, "unchanged", {"applied": 1, "unchanged": 1})
+
+
+def test_switches_that_are_followed_later(path):
+    reading = Pushes(path, [EDGE])
+    end(path, begin(path, CORE))
+    assert told(reading.read()) == {}
+    reading.follow([CORE])
+    assert told(reading.read()) == {"core": (1, "applied", {})}
+
+
+async def test_a_state_that_cannot_be_read_is_told_once_and_read_when_it_can(path, monkeypatch):
+    monkeypatch.setattr(pushes, "EVERY_S", 0.01)
+    path.write_bytes(b"no state" * 1000)
+    troubles: list[str] = []
+    taken: asyncio.Queue = asyncio.Queue()
+    task = asyncio.create_task(Pushes(path, [EDGE], troubles.append).run(taken.put_nowait))
+    try:
+        await asyncio.sleep(0.1)
+        assert len(troubles) == 1
+        assert troubles[0].startswith(f"pushes can't be told of: {path}: found ")
+        path.unlink()
+        end(path, begin(path))
+        assert told(await asyncio.wait_for(taken.get(), 10))["edge"][0] == 1
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
