@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from phb.model import DEFAULT_CLASS, Action, BehaviourAggregate, Objectives, PolicySet, Rule
+from phb.model import DEFAULT_CLASS, Action, BehaviourAggregate, Direction, Objectives, PolicySet, Rule
 from phb.monitor.observation import Subject, SubjectKind
 from phb.names import Names
 
 PolicyKey = tuple[str, str]
-"""Rule, or behaviour aggregate, and direction: the key of `Sample.policies`."""
+"""Rule, or behaviour aggregate, and direction, empty where it has none: the key of `Sample.policies`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,8 @@ def wanted_of(policy: PolicySet, names: Names) -> dict[Subject, Wanted]:
     }
     directions: dict[str, list[str]] = {}
     for numbered in names.policies.values():
-        directions.setdefault(numbered.rule, []).append(numbered.direction)
+        direction = "" if numbered.direction == Direction.ANY else numbered.direction
+        directions.setdefault(numbered.rule, []).append(direction)
     items: tuple[Rule | BehaviourAggregate, ...] = (*policy.rules, *policy.behaviour_aggregates)
     of_actions: dict[str, list[PolicyKey]] = {}
     actions = {action.name: action for action in policy.actions}
