@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -29,13 +30,15 @@ from phb.monitor.snmp.tree import Tree
 RETRY_S: Final = 1.0
 """Seconds between two attempts to reach a master."""
 ANSWER_S: Final = 5
-"""Seconds that a master waits for an answer of ours, and we for one of its."""
+"""Seconds that we wait for a session, and snmpd for an answer of ours (`_SNMPD_WAITS_S`)."""
+_SNMPD_WAITS_S: Final = 5
 MOST_WAITING: Final = 256
 """Notifications kept while no master is there; the oldest go first."""
+MOST_UNREAD: Final = 1 << 20
+"""Bytes that snmpd may leave unread; then the session is given up."""
 MOST_PENDING: Final = 64
 """Sets between their test and their end; a master has one at a time."""
 _MOST_REPETITIONS: Final = 100
-_REFUSED_BY_MASTER: Final = "snmpd refuses"
 
 Told = Callable[[str], None]
 
@@ -124,23 +127,33 @@ class Master:
                 for subtree in self._objects.subtrees(context):
                     self._send(Message.REGISTER, register_payload(subtree), context)
 
+    def unregister(self, context: str) -> None:
+        """Tell snmpd that a context is no more."""
+        if self._writer is not None and context in self._registered:
+            self._registered.discard(context)
+            for subtree in self._objects.subtrees(context):
+                self._send(Message.UNREGISTER, register_payload(subtree), context)
+
     def notify(self, bindings: Sequence[VarBind]) -> None:
         """Have snmpd send a notification; it begins with snmpTrapOID.0. Without snmpd it waits, within bounds."""
         payload = write_bindings(bindings)
         if self._writer is not None:
-            self._send(Message.NOTIFY, payload)
-            return
+            if self._writer.transport.get_write_buffer_size() <= MOST_UNREAD:
+                self._send(Message.NOTIFY, payload)
+                return
+            self._writer.transport.abort()
+            self._close()
         self._left_out += len(self._waiting) == MOST_WAITING
         self._waiting.append(payload)
 
     async def _hold(self) -> None:
         reader, writer = await asyncio.open_unix_connection(self._socket)
         try:
-            writer.write(message(Message.OPEN, 0, 0, 0, open_payload(ANSWER_S, "phb monitor")))
+            writer.write(message(Message.OPEN, 0, 0, 0, open_payload(_SNMPD_WAITS_S, "phb monitor")))
             header, payload = await asyncio.wait_for(_receive(reader), ANSWER_S)
             _, error, _ = payload.numbers("I2H")
             if header.message is not Message.RESPONSE or error:
-                raise MalformedError(f"it refuses a session ({error})")
+                raise MalformedError(f"it refuses a session (AgentX error {error})")
             self._session, self._writer = header.session, writer
             self._registered.clear()
             self._pending.clear()
@@ -157,13 +170,15 @@ class Master:
                 await writer.drain()
         finally:
             writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
 
     async def _answer(self, header: Header, payload: Payload) -> None:
         kind = header.message
         if kind is Message.RESPONSE:
             _, error, _ = payload.numbers("I2H")
             if error:
-                self._say(f"SNMP: {_REFUSED_BY_MASTER} what was asked of it ({error})")
+                self._say(f"SNMP: snmpd refuses what was asked of it (AgentX error {error})")
             return
         if kind is Message.CLOSE:
             raise EOFError("it closed the session")

@@ -204,7 +204,10 @@ def _told(
     number: int, switch: KnownSwitch, table: Oid, index: Oid, columns: Iterable[Column[Row]], row: Row
 ) -> list[VarBind]:
     told = [VarBind(_TRAP_OID, Syntax.OBJECT_ID, (*ROOT, 0, number))]
-    told += [VarBind((*table, column.number, *index), column.syntax, column.value(row)) for column in columns]
+    for column in columns:
+        value = column.value(row)
+        if value is not None:
+            told.append(VarBind((*table, column.number, *index), column.syntax, value))
     # A trap comes from snmpd's address, and says nothing of a context.
     return [*told, VarBind(_SYSTEM_NAME, Syntax.OCTETS, switch.name.encode())]
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from phb.monitor.observation import EventKind, Observation, Subject
@@ -35,16 +37,29 @@ class SnmpTaker:
     def __init__(self, socket: Path, addresses: Mapping[str, str], tell: Told) -> None:
         self.base = Base()
         self._master = Master(socket, self, tell)
-        self._addresses = own_addresses(addresses)
-        self._single = len(addresses) == 1
+        self._addresses: Mapping[str, bytes] = {}
+        self._single = False
         self._switches: dict[str, KnownSwitch] = {}
         self._monitors: dict[str, Monitors] = {}
         self._structure = 0
         self._trees: dict[str, Tree] = {"": Tree(self._slapm(self._in_default))}
+        self.follow(addresses)
 
     async def run(self) -> None:
         """Keep a session with snmpd until cancelled."""
         await self._master.run()
+
+    def follow(self, addresses: Mapping[str, str]) -> None:
+        """Have these switches from now on; those that aren't among them are forgotten."""
+        self._addresses = own_addresses(addresses)
+        self._single = len(addresses) == 1
+        self._structure += 1
+        for name in [name for name in self._switches if name not in addresses]:
+            self._master.unregister(name)
+            self._trees.pop(name, None)
+            del self._switches[name], self._monitors[name]
+        for name, switch in self._switches.items():
+            switch.address = self._addresses.get(name, b"")
 
     @property
     def connected(self) -> bool:
@@ -152,7 +167,7 @@ class SnmpTaker:
         Raises:
             SetError: It can't be done.
         """
-        shown = self._in_default() if not context else [(self._switches[context], b"")]
+        shown = self._in_default() if not context else [(each, b"") for each in (self._switches.get(context),) if each]
 
         def find(address: bytes) -> tuple[KnownSwitch, Monitors] | None:
             return next(((each, self._monitors[each.name]) for each, own in shown if own == address), None)
@@ -184,3 +199,16 @@ def without_address(addresses: Mapping[str, str]) -> list[str]:
     """Name the switches that aren't in the default context."""
     own = own_addresses(addresses)
     return [] if len(addresses) == 1 else [name for name in addresses if name not in own]
+
+
+@asynccontextmanager
+async def serve(socket: Path, addresses: Mapping[str, str], tell: Told) -> AsyncIterator[SnmpTaker]:
+    """Serve snmpd at its AgentX socket as long as the context lasts; it may come later than we, and come again."""
+    taker = SnmpTaker(socket, addresses, tell)
+    task = asyncio.create_task(taker.run())
+    try:
+        yield taker
+    finally:
+        if not task.cancel():
+            task.result()  # it ended by itself: a mistake of ours
+        await asyncio.wait([task])

@@ -1,9 +1,8 @@
-import asyncio
 from contextlib import asynccontextmanager
 
 import pytest
 
-from phb.monitor.snmp import SnmpTaker
+from phb.monitor.snmp import serve
 
 from .daemons import MISSING, Daemons, until
 
@@ -23,13 +22,8 @@ def agent(daemons):
 
     @asynccontextmanager
     async def connected(addresses, told=None):
-        taker = SnmpTaker(daemons.socket, addresses, (told if told is not None else []).append)
-        task = asyncio.create_task(taker.run())
-        try:
+        async with serve(daemons.socket, addresses, (told if told is not None else []).append) as taker:
             await until(lambda: taker.connected, "a session")
             yield taker
-        finally:
-            task.cancel()
-            await asyncio.wait([task])
 
     return connected

@@ -58,8 +58,9 @@ class Daemons:
         self._until(self.socket.exists)
 
     def start_traps(self) -> None:
+        self.traps.unlink(missing_ok=True)
         # One line a trap, after a word by which it is told from others.
-        form = ["-F", "TRAP %v\n", "-On", "-Lf", str(self.traps)]
+        form = ["-F", "TRAP %v\n", "-Onx", "-Lf", str(self.traps)]
         self.snmptrapd = self._start("snmptrapd", *form, f"udp:127.0.0.1:{self.trap_port}")
         self._until(lambda: self.traps.exists() and "NET-SNMP" in self.traps.read_text())
 
@@ -74,8 +75,9 @@ class Daemons:
                 self.stop(daemon)
 
     def told(self) -> list[str]:
-        """What snmptrapd has got."""
-        return [line for line in self.traps.read_text().splitlines() if line.startswith("TRAP ")]
+        """What snmptrapd has got of ours; snmpd tells of its own start and end, too."""
+        lines = self.traps.read_text().splitlines()
+        return [line for line in lines if line.startswith("TRAP ") and "OID: .1.3.6.1.3.88.0." in line]
 
     def _start(self, name: str, *options: str) -> subprocess.Popen:
         command = [shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin"), "-f", "-C"]

@@ -13,7 +13,8 @@ NAMES, STATISTICS = (".".join(["", *map(str, entry)]) for entry in (slapm.NAMES,
 
 def values(lines):
     """Names and values of what a walk prints."""
-    pairs = (line.split(" = ", 1) for line in lines)
+    # The last walk of a view ends with a line that says so.
+    pairs = (line.split(" = ", 1) for line in lines if "No more variables left" not in line)
     return {name: value.split(": ", 1)[-1].strip('"') for name, value in pairs}
 
 
