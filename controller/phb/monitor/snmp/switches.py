@@ -10,7 +10,7 @@ from zlib import crc32
 
 from phb.device.session import CounterValue
 from phb.monitor.changes import subject
-from phb.monitor.observation import Change, Observation, Subject, SubjectKind
+from phb.monitor.observation import Change, Judgement, Observation, Subject, SubjectKind
 from phb.monitor.sample import ClassCount, PolicyCount, Sample, StreamCount
 
 Counted = ClassCount | PolicyCount | StreamCount
@@ -133,6 +133,7 @@ class KnownSwitch:
         first_ns: When it was first observed.
         began_ns: When its counters began, as far as we know.
         changes: What happened since the sample before; empty after a gap.
+        judgements: Those that `bounds` are of.
         bounds: What the policy wants, by subject and bit of SLAPM's control: kbit/s or ms.
     """
 
@@ -146,6 +147,7 @@ class KnownSwitch:
     sample: Sample | None = None
     changes: Mapping[Subject, Change] = field(default_factory=dict)
     bounds: Mapping[tuple[Subject, int], float] = field(default_factory=dict)
+    judgements: tuple[Judgement, ...] = ()
     _seen: tuple[int, int, int] | None = None
     _gone: int = 0
 

@@ -100,6 +100,9 @@ class SnmpTaker:
 
     def _follow(self, switch: KnownSwitch, monitors: Monitors, observation: Observation, changed: bool) -> None:
         """Have a row for each subject that the policy has objectives for."""
+        if observation.judgements is switch.judgements and not changed:
+            return
+        switch.judgements = observation.judgements
         bounds = bounds_of(observation.judgements)
         if bounds == switch.bounds and not changed:
             return

@@ -94,7 +94,8 @@ class Table(Generic[Row]):
         if rest and place < len(self._numbers) and self._numbers[place] == rest[0] and len(rest) > 1:
             at = (bisect_left if include else bisect_right)(self._order, rest[1:])
         for column in range(place, len(self.columns)):
-            for index in self._order[at:]:
+            for row in range(at, len(self._order)):
+                index = self._order[row]
                 value = self.columns[column].value(self._by_index[index])
                 if value is not None:
                     return self._binding(column, (*self.entry, self._numbers[column], *index), value)
