@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 WITHIN_S = 20
@@ -26,15 +27,21 @@ def free_port() -> int:
 class Daemons:
     """One snmpd whose traps go to one snmptrapd; a community is the context of its name, `public` the default one."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, configuration: Callable[["Daemons"], str] | None = None) -> None:
         self.directory = directory
         self.socket = directory / "agentx"
         self.port, self.trap_port = free_port(), free_port()
         self.traps = directory / "traps"
         self.environment = ENVIRONMENT | {"SNMP_PERSISTENT_DIR": str(directory / "persistent")}
+        (directory / "snmpd.conf").write_text((configuration or Daemons.configuration)(self))
+        (directory / "snmptrapd.conf").write_text("disableAuthorization yes\n")
+        self.snmpd = self.snmptrapd = None
+        self.start_traps()
+        self.start()
+
+    def configuration(self) -> str:
         communities = "\n".join(f"com2sec -Cn {name} of-a-switch 127.0.0.1 {name}" for name in CONTEXTS)
-        (directory / "snmpd.conf").write_text(
-            f"""
+        return f"""
             agentAddress udp:127.0.0.1:{self.port}
             master agentx
             agentXSocket {self.socket}
@@ -47,11 +54,6 @@ class Daemons:
             access of-switches "" any noauth prefix all all none
             trap2sink 127.0.0.1:{self.trap_port} public
             """
-        )
-        (directory / "snmptrapd.conf").write_text("disableAuthorization yes\n")
-        self.snmpd = self.snmptrapd = None
-        self.start_traps()
-        self.start()
 
     def start(self) -> None:
         self.snmpd = self._start("snmpd", "-I", "-ifTable", "-Lf", str(self.directory / "snmpd.log"))
@@ -90,9 +92,16 @@ class Daemons:
             assert time.monotonic() < end, "doesn't start"
             time.sleep(0.02)
 
-    async def ask(self, command: str, *arguments: str, community: str = "public", good: bool = True) -> list[str]:
+    async def ask(
+        self,
+        command: str,
+        *arguments: str,
+        community: str = "public",
+        identity: Sequence[str] = (),
+        good: bool = True,
+    ) -> list[str]:
         """Run one of net-snmp's commands beside the agent; give its lines, of stderr where it fails."""
-        options = ["-v2c", "-c", community, "-t", "5", "-r", "1"]
+        options = [*(identity or ("-v2c", "-c", community)), "-t", "5", "-r", "1"]
         if command != "snmptable":
             options.append("-On")
         process = await asyncio.create_subprocess_exec(

@@ -93,8 +93,8 @@ async def test_step_by_step(watched, daemons):
     assert await state() == ACTIVE
 
 
-async def refused(daemons, *arguments, community="public"):
-    lines = await daemons.ask("snmpset", *arguments, community=community, good=False)
+async def refused(daemons, *arguments, **who):
+    lines = await daemons.ask("snmpset", *arguments, **who, good=False)
     reason = next(line for line in lines if line.startswith("Reason: "))
     words = reason.removeprefix("Reason: ")
     return words.split(" ")[0] if "(" not in words else words.split("(")[0].strip()
