@@ -197,7 +197,7 @@ def test_without_a_program(client: Client, switch: Switch) -> None:
          "ranges[0]: cells 8 to the end of RouterIngress.class_traffic, which has 8"),
         ([(LENGTHS, 2**32 - 1, 2**32 - 1)], {}, "OUT_OF_RANGE",
          "ranges[0]: cells 4294967295 to 8589934589 of RouterIngress.last_length, which has 16"),
-        ([(TRAFFIC, 0, 0)] * (LIMITS["ranges"] + 1), {}, "RESOURCE_EXHAUSTED", "257 ranges; a watch has 256 at most"),
+        ([(TRAFFIC, 0, 0)] * (LIMITS["ranges"] + 1), {}, "RESOURCE_EXHAUSTED", "4097 ranges; a watch has 4096 at most"),
         ([], {"interval_ns": 9_999_999}, "INVALID_ARGUMENT", "interval_ns: 9999999, expected 0 or at least 10000000"),
         ([], {"device_id": 8}, "NOT_FOUND", "there is no device 8 here, only 7"),
     ],

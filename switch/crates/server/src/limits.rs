@@ -53,7 +53,7 @@ pub const CELLS: usize = 6 << 20;
 /// Those of one client.
 pub const CELLS_OF_ONE: usize = 4 << 20;
 /// Ranges of one watch.
-pub const RANGES: usize = 256;
+pub const RANGES: usize = 4096;
 /// Cells of one message of a sample: at most 25 bytes each, far below the 4 MB that clients accept by default.
 pub const CELLS_OF_A_MESSAGE: usize = 32 << 10;
 /// Time from one sample to the next.

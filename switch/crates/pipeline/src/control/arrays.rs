@@ -58,6 +58,13 @@ impl Pipeline {
         Ok(self.state.externs.counters[self.counter_number(name)?].cells())
     }
 
+    /// Packets and bytes of every cell of the counter at a place; empty where there is none.
+    #[must_use]
+    pub fn counter_cells(&self, number: usize) -> &[Count] {
+        let counter = self.state.externs.counters.get(number);
+        counter.map_or(&[], |counter| counter.cells())
+    }
+
     /// Sets one cell.
     pub fn counter_write(&mut self, name: &str, index: usize, value: Count) -> Result<()> {
         let number = self.counter_number(name)?;
@@ -84,6 +91,13 @@ impl Pipeline {
     /// Every cell of a register, each as many words as its bits take, least significant first.
     pub fn register_words(&self, name: &str) -> Result<&[u64]> {
         Ok(self.state.externs.registers[self.register_number(name)?].words())
+    }
+
+    /// As [`register_words`](Self::register_words), of the register at a place; empty where there is none.
+    #[must_use]
+    pub fn register_cells(&self, number: usize) -> &[u64] {
+        let register = self.state.externs.registers.get(number);
+        register.map_or(&[], |register| register.words())
     }
 
     /// Sets one register cell to a big-endian value; `InvalidArgument` if it does not fit.
@@ -164,12 +178,14 @@ impl Pipeline {
         Ok(())
     }
 
-    fn counter_number(&self, name: &str) -> Result<usize> {
+    /// An indirect counter's place, for those who read its cells often.
+    pub fn counter_number(&self, name: &str) -> Result<usize> {
         let shapes = self.program.counters.iter();
         find("counter", name, shapes.map(|shape| &shape.name))
     }
 
-    fn register_number(&self, name: &str) -> Result<usize> {
+    /// A register's place, for those who read its cells often.
+    pub fn register_number(&self, name: &str) -> Result<usize> {
         let shapes = self.program.registers.iter();
         find("register", name, shapes.map(|shape| &shape.name))
     }

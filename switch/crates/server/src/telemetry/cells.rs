@@ -3,16 +3,23 @@
 //! Copies are made while the switch waits, into memory that is there already. Which cells have changed is found out
 //! afterwards.
 
-use phb_p4runtime::{Array, Code, Configuration};
-use phb_pipeline::{Count, Pipeline};
+use phb_p4runtime::{Array, Code, Configuration, Refusal};
+use phb_pipeline::{Count, Pipeline, WriteError};
 
 use super::message::{self, Range};
 use crate::authorization::{Result, refuse};
 use crate::limits;
 
+/// Where the program has an array.
+#[derive(Clone, Copy)]
+enum Number {
+    Counter(usize),
+    Register(usize),
+}
+
 /// Cells of one array.
 struct Extent {
-    array: Array,
+    array: Number,
     first: usize,
     count: usize,
 }
@@ -45,8 +52,17 @@ impl Layout {
 
 fn extent(range: Range, configuration: &Configuration, pipeline: &Pipeline) -> Result<Extent> {
     let array = configuration.array(range.array_id)?;
-    let (size, name) = match &array {
-        Array::Counter(name) => (pipeline.counter_size(name), name),
+    // The p4info has been checked against the program.
+    let absent = |error: WriteError| Refusal {
+        code: Code::Internal,
+        message: error.message,
+    };
+    let (array, size, name) = match &array {
+        Array::Counter(name) => {
+            let number = pipeline.counter_number(name).map_err(absent)?;
+            let size = pipeline.counter_cells(number).len();
+            (Number::Counter(number), size, name)
+        }
         Array::Register(name) => {
             let registers = pipeline.registers();
             let bits = registers.iter().find(|(known, ..)| known == name);
@@ -55,11 +71,11 @@ fn extent(range: Range, configuration: &Configuration, pipeline: &Pipeline) -> R
                 let message = format!("register {name} has {bits} bits; 64 can be watched");
                 return refuse(Code::Unimplemented, message);
             }
-            (pipeline.register_words(name).map(<[u64]>::len), name)
+            let number = pipeline.register_number(name).map_err(absent)?;
+            let size = pipeline.register_cells(number).len();
+            (Number::Register(number), size, name)
         }
     };
-    // The p4info has been checked against the program.
-    let size = size.unwrap_or_default();
     let (first, count) = (range.first as usize, range.count as usize);
     let end = if count == 0 { size } else { first + count };
     if first >= size || end > size {
@@ -137,8 +153,8 @@ impl Cells {
     /// Makes room for a layout's cells. As far as the client knows, they are zero.
     pub fn new(layout: Layout) -> Self {
         let copies = layout.0.iter().map(|extent| match extent.array {
-            Array::Counter(_) => Kind::Counts(Copies::new(extent.count, (u64::MAX, u64::MAX))),
-            Array::Register(_) => Kind::Words(Copies::new(extent.count, u64::MAX)),
+            Number::Counter(_) => Kind::Counts(Copies::new(extent.count, (u64::MAX, u64::MAX))),
+            Number::Register(_) => Kind::Words(Copies::new(extent.count, u64::MAX)),
         });
         Self {
             copies: copies.collect(),
@@ -157,14 +173,12 @@ impl Cells {
         let mut extents = self.layout.0.iter().zip(&mut self.copies);
         extents.all(|(extent, copies)| {
             let cells = extent.first..extent.first + extent.count;
-            match (&extent.array, copies) {
-                (Array::Counter(name), Kind::Counts(copies)) => {
-                    let all = pipeline.counter_read_all(name).ok();
-                    copies.read(all.and_then(|all| all.get(cells)))
+            match (extent.array, copies) {
+                (Number::Counter(number), Kind::Counts(copies)) => {
+                    copies.read(pipeline.counter_cells(number).get(cells))
                 }
-                (Array::Register(name), Kind::Words(copies)) => {
-                    let all = pipeline.register_words(name).ok();
-                    copies.read(all.and_then(|all| all.get(cells)))
+                (Number::Register(number), Kind::Words(copies)) => {
+                    copies.read(pipeline.register_cells(number).get(cells))
                 }
                 _ => false,
             }
