@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from phb.model.objectives import Objectives
+from phb.model import Objectives, PolicySet
 from phb.monitor.sample import Sample
 
 
@@ -129,6 +129,7 @@ class Observation:
         gap_s: Seconds without a sample that end with this one; 0 mostly.
         judgements: All that the switch's policy asks for, in a stable order.
         events: That begin with this observation.
+        policy: The switch's, as its files say; None where the monitor has none.
     """
 
     switch: str
@@ -138,6 +139,7 @@ class Observation:
     gap_s: float = 0.0
     judgements: tuple[Judgement, ...] = ()
     events: tuple[Event, ...] = ()
+    policy: PolicySet | None = None
 
 
 class Taker(Protocol):

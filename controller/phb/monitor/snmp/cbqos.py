@@ -2,7 +2,7 @@
 
 The switch counts for all ports together, so its policies hang on one interface that stands for all of them:
 
-    input   policy map "rules":    a class map for each rule and direction, with a police object
+    input   policy map "rules":    a class map for each rule and direction, with a police object if it has a meter
     output  policy map "classes":  a class map for each class, with a match statement for each rule that leads to it,
                                    a queueing object and a random-detect object
 
@@ -16,13 +16,16 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from phb.device.session import CounterValue
-from phb.model import DEFAULT_CLASS
+from phb.model import DEFAULT_CLASS, Rate
+from phb.model.actions import Meter
+from phb.model.scheduling import ClassQueue, DropProfile, EarlyDetection
 from phb.monitor.observation import Change, SubjectKind
 from phb.monitor.sample import ClassCount, PolicyCount
 from phb.monitor.snmp.agentx import Oid, Syntax
+from phb.monitor.snmp.configured import bandwidth, mechanism, police_actions, priority_level, profiles
 from phb.monitor.snmp.interfaces import ALL_PORTS
 from phb.monitor.snmp.switches import Entry, KnownSwitch, number_of
-from phb.monitor.snmp.tree import Column, Table
+from phb.monitor.snmp.tree import Column, Row, Table
 from phb.pipeline_names import DropReason
 
 ROOT: Final[Oid] = (1, 3, 6, 1, 4, 1, 9, 9, 166)
@@ -31,6 +34,7 @@ _MAIN_INTERFACE: Final = 1
 _MATCH_ANY: Final = 3
 _NO_MATCH_INFO: Final = 1
 _PACKETS: Final = 1  # CbQosQueueUnitType
+_BITS_PER_SECOND: Final = 1  # CbQosRateType
 ALL_CODE_POINTS: Final = 0
 """What early detection did is counted for all code points together: the one cbQosREDValue."""
 
@@ -41,7 +45,7 @@ _FULL: Final = tuple(
     each.name for each in (DropReason.HOLD_QUEUE, DropReason.NO_BUFFER, DropReason.QUEUE_LIMIT, DropReason.PUSHED_OUT)
 )
 _EARLY: Final = (DropReason.WRED.name, DropReason.CONGESTIVE_DISCARD.name)
-_QUEUEING: Final = (*_FULL, *_EARLY)
+_OF_QUEUES: Final = (*_FULL, *_EARLY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,9 @@ class Nodes(dict[str, Node]):
                 leading.setdefault(entry.counted.traffic_class, []).append(entry)
                 name = DEFAULT_CLASS if not entry.subject.name else entry.words.removeprefix("rule ")
                 class_map = nodes._add(f"input {name}", rules, CLASS_MAP, name, entry)
-                nodes._add(f"input {name} police", class_map, POLICE, "", entry)
+                # Where nobody knows the policy, a rule without a meter is one whose packets are all green.
+                if switch.policy is None or switch.configured.meter(entry.subject.name) is not None:
+                    nodes._add(f"input {name} police", class_map, POLICE, "", entry)
         classes = nodes._add("output", None, POLICY_MAP, "classes", direction=OUTPUT)
         for entry in entries:
             if entry.subject.kind is SubjectKind.CLASS:
@@ -205,7 +211,7 @@ _POLICE_STATISTICS: Final[tuple[Column[Node], ...]] = (
     *_coloured(15, 24, "red", "Violated"),
 )
 _QUEUEING_STATISTICS: Final[tuple[Column[Node], ...]] = (
-    *_wide(6, "cbQosQueueingDiscardPkt", lambda node: node.counted.drops(*_QUEUEING)),
+    *_wide(6, "cbQosQueueingDiscardPkt", lambda node: node.counted.drops(*_OF_QUEUES)),
     Column(9, "cbQosQueueingCurrentQDepthPkt", _G32, lambda node: _of_class(node).queued),
     Column(11, "cbQosQueueingTransmitByte64", _C64, lambda node: node.counted.sent.bytes),
     Column(12, "cbQosQueueingTransmitPkt64", _C64, lambda node: node.counted.sent.packets),
@@ -220,13 +226,89 @@ _RED_STATISTICS: Final[tuple[Column[Node], ...]] = (
 )
 
 
+def _queue(node: Node) -> ClassQueue | None:
+    entry = node.counted
+    return entry.switch.configured.queues.get(entry.subject.name)
+
+
+def _of_queue(read: Callable[[ClassQueue], int | None]) -> Callable[[Node], int | None]:
+    def read_queue(node: Node) -> int | None:
+        queue = _queue(node)
+        return None if queue is None else read(queue)
+
+    return read_queue
+
+
+_QUEUEING: Final[tuple[Column[Node], ...]] = (
+    Column(2, "cbQosQueueingCfgBandwidthUnits", _INT, _of_queue(lambda queue: _part(bandwidth(queue.bandwidth), 1))),
+    Column(3, "cbQosQueueingCfgFlowEnabled", _INT, _of_queue(lambda queue: _truth(queue.fair_queue is not None))),
+    Column(4, "cbQosQueueingCfgPriorityEnabled", _INT, _of_queue(lambda queue: _truth(queue.level is not None))),
+    Column(9, "cbQosQueueingCfgQLimitUnits", _INT, _of_queue(lambda queue: queue.queue_limit and _PACKETS)),
+    Column(10, "cbQosQueueingCfgAggregateQLimit", _G32, _of_queue(lambda queue: queue.queue_limit)),
+    Column(
+        12,
+        "cbQosQueueingCfgPriorityLevel",
+        _G32,
+        _of_queue(lambda queue: None if queue.level is None else priority_level(queue.level)),
+    ),
+    Column(13, "cbQosQueueingCfgBandwidth64", _C64, _of_queue(lambda queue: _part(bandwidth(queue.bandwidth), 0))),
+)
+_EARLY_DETECTION: Final[tuple[Column[EarlyDetection], ...]] = (
+    Column(1, "cbQosREDCfgExponWeight", _INT, lambda early: early.average_weight),
+    Column(3, "cbQosREDCfgDscpPrec", _INT, mechanism),
+    Column(4, "cbQosREDCfgECNEnabled", _INT, lambda early: _truth(early.ecn)),
+)
+_PROFILE: Final[tuple[Column[DropProfile], ...]] = (
+    Column(4, "cbQosREDCfgPktDropProb", _INT, lambda profile: profile.denominator),
+    Column(6, "cbQosREDClassCfgMinThreshold", _G32, lambda profile: profile.minimum),
+    Column(7, "cbQosREDClassCfgMaxThreshold", _G32, lambda profile: profile.maximum),
+    Column(10, "cbQosREDClassCfgMaxThresholdUnit", _INT, lambda profile: _PACKETS),
+    Column(11, "cbQosREDClassCfgMinThresholdUnit", _INT, lambda profile: _PACKETS),
+)
+_POLICE: Final[tuple[Column[Meter], ...]] = (
+    Column(1, "cbQosPoliceCfgRate", _G32, lambda meter: _rate_of(meter.committed_rate)),
+    Column(11, "cbQosPoliceCfgRate64", _C64, lambda meter: _rate_of(meter.committed_rate)),
+    Column(12, "cbQosPoliceCfgRateType", _INT, lambda meter: _BITS_PER_SECOND),
+    Column(24, "cbQosPoliceCfgConditional", _INT, lambda meter: _truth(meter.colour_aware)),
+    Column(25, "cbQosPoliceCfgBurstSize64", _C64, lambda meter: meter.committed_burst_bytes),
+    Column(
+        26,
+        "cbQosPoliceCfgExtBurstSize64",
+        _C64,
+        lambda meter: meter.excess_burst_bytes if meter.peak_burst_bytes is None else meter.peak_burst_bytes,
+    ),
+    Column(27, "cbQosPoliceCfgPir64", _C64, lambda meter: _rate_of(meter.peak_rate)),
+)
+PoliceActions = tuple[tuple[int, int], ...]
+_POLICE_ACTION: Final[tuple[Column[PoliceActions], ...]] = (
+    Column(2, "cbQosPoliceActionCfgConform", _INT, lambda actions: actions[0][0]),
+    Column(3, "cbQosPoliceActionCfgConformSetValue", _G32, lambda actions: actions[0][1]),
+    Column(4, "cbQosPoliceActionCfgExceed", _INT, lambda actions: actions[1][0]),
+    Column(5, "cbQosPoliceActionCfgExceedSetValue", _G32, lambda actions: actions[1][1]),
+    Column(6, "cbQosPoliceActionCfgViolate", _INT, lambda actions: actions[2][0]),
+    Column(7, "cbQosPoliceActionCfgViolateSetValue", _G32, lambda actions: actions[2][1]),
+)
+
+
+def _truth(value: bool) -> int:
+    return 1 if value else 2
+
+
+def _part(pair: tuple[int, int] | None, place: int) -> int | None:
+    return None if pair is None else pair[place]
+
+
+def _rate_of(rate: Rate | None) -> int | None:
+    return None if rate is None else round(rate.bits_per_second)
+
+
 def _of_class(node: Node) -> ClassCount:
     counted = node.counted.counted
     assert isinstance(counted, ClassCount)
     return counted
 
 
-def tables(switch: KnownSwitch) -> list[Table[Node]]:
+def tables(switch: KnownSwitch) -> list[Table]:  # type: ignore[type-arg]
     """Make the tables of one switch."""
     made: tuple[int, Nodes] | None = None
 
@@ -236,7 +318,7 @@ def tables(switch: KnownSwitch) -> list[Table[Node]]:
             made = switch.structure, Nodes() if switch.sample is None else Nodes.of(switch)
         return made[1]
 
-    def table(group: int, columns: tuple[Column[Node], ...], rows: Callable[[], Mapping[Oid, Node]]) -> Table[Node]:
+    def table(group: int, columns: tuple[Column[Row], ...], rows: Callable[[], Mapping[Oid, Row]]) -> Table[Row]:
         return Table((*ROOT, 1, group, 1, 1), columns, rows, lambda: switch.structure)
 
     def as_written(kind: int) -> Callable[[], Mapping[Oid, Node]]:
@@ -244,6 +326,18 @@ def tables(switch: KnownSwitch) -> list[Table[Node]]:
 
     def running(kind: int, *more: int) -> Callable[[], Mapping[Oid, Node]]:
         return lambda: {(node.policy, node.number, *more): node for node in nodes().of_kind(kind)}
+
+    def detecting() -> Iterator[tuple[Node, EarlyDetection]]:
+        for node in nodes().of_kind(RANDOM_DETECT):
+            early = switch.configured.early_detection(node.counted.subject.name)
+            if early is not None:
+                yield node, early
+
+    def metered() -> Iterator[tuple[Node, Meter]]:
+        for node in nodes().of_kind(POLICE):
+            meter = switch.configured.meter(node.counted.subject.name)
+            if meter is not None:
+                yield node, meter
 
     return [
         table(1, SERVICE_POLICY, as_written(POLICY_MAP)),
@@ -254,9 +348,28 @@ def tables(switch: KnownSwitch) -> list[Table[Node]]:
         table(6, _POLICY_MAP, as_written(POLICY_MAP)),
         table(7, _CLASS_MAP, as_written(CLASS_MAP)),
         table(8, _MATCH_STATEMENT, as_written(MATCH)),
+        table(9, _QUEUEING, as_written(QUEUEING)),
+        table(10, _EARLY_DETECTION, lambda: {(node.number,): early for node, early in detecting()}),
+        table(
+            11,
+            _PROFILE,
+            lambda: {
+                (node.number, value): each for node, early in detecting() for value, each in profiles(early).items()
+            },
+        ),
+        table(12, _POLICE, lambda: {(node.number,): meter for node, meter in metered()}),
         table(15, CLASS_MAP_STATISTICS, running(CLASS_MAP)),
         table(16, _MATCH_STATISTICS, running(MATCH)),
         table(17, _POLICE_STATISTICS, running(POLICE)),
         table(18, _QUEUEING_STATISTICS, running(QUEUEING)),
         table(20, _RED_STATISTICS, running(RANDOM_DETECT, ALL_CODE_POINTS)),
+        table(
+            21,
+            _POLICE_ACTION,
+            lambda: {
+                (node.number, row): actions
+                for node, meter in metered()
+                for row, actions in enumerate(police_actions(meter), 1)
+            },
+        ),
     ]

@@ -96,6 +96,7 @@ STATISTICS_COLUMNS: Final[tuple[Column[Entry], ...]] = (
     Column(5, "slapmPolicyRuleStatsLastMapping", _TEXT, lambda entry: date_and_time(entry.used_ns)),
     Column(6, "slapmPolicyRuleStatsInOctets", _C32, lambda entry: entry.came.bytes),
     Column(7, "slapmPolicyRuleStatsOutOctets", _C32, lambda entry: entry.sent.bytes),
+    Column(8, "slapmPolicyRuleStatsConnLimit", _G32, lambda entry: entry.connection_limit),
     # Everything is dropped after it came in and before it went out.
     Column(11, "slapmPolicyRuleStatsInDiscards", _C32, lambda entry: 0),
     Column(12, "slapmPolicyRuleStatsOutDiscards", _C32, lambda entry: entry.counted.dropped_bytes),
@@ -108,7 +109,7 @@ STATISTICS_COLUMNS: Final[tuple[Column[Entry], ...]] = (
     Column(20, "slapmPolicyRuleStatsTotalRsvpFlows", _C32, lambda entry: 0),
     Column(21, "slapmPolicyRuleStatsActRsvpFlows", _G32, lambda entry: 0),
 )
-"""Without ActiveConns (2), TotalConns (3), ConnLimit (8), CountAccepts (9), CountDenies (10) and OutProOctets (16)."""
+"""Without ActiveConns (2), TotalConns (3), CountAccepts (9), CountDenies (10) and OutProOctets (16)."""
 
 MINIMUM_LOW, MINIMUM_HIGH, MAXIMUM_HIGH, MAXIMUM_LOW, DELAY_HIGH, DELAY_LOW = range(10, 16)
 CONTROL, INTERVAL, ROW_STATUS = 4, 6, 22

@@ -9,9 +9,11 @@ from typing import Final
 from zlib import crc32
 
 from phb.device.session import CounterValue
+from phb.model import PolicySet
 from phb.monitor.changes import subject
 from phb.monitor.observation import Change, Judgement, Observation, Subject, SubjectKind
 from phb.monitor.sample import ClassCount, PolicyCount, Sample, StreamCount
+from phb.monitor.snmp.configured import Configured
 
 Counted = ClassCount | PolicyCount | StreamCount
 
@@ -98,6 +100,14 @@ class Entry:
         """What came within its profile; None of a class, which has no meter."""
         return None if isinstance(self.counted, ClassCount) else self.of_colour("green").bytes
 
+    @property
+    def connection_limit(self) -> int | None:
+        """TCP connections that a rule may have; 0 is any number, None is not known."""
+        if self.switch.policy is None or self.subject.kind is not SubjectKind.POLICY:
+            return None
+        action = self.switch.configured.rules.get(self.subject.name)
+        return (action and action.max_connections) or 0
+
     def drops(self, *reasons: str) -> int:
         """Packets dropped for any of these reasons."""
         drops = self.counted.drops
@@ -134,7 +144,9 @@ class KnownSwitch:
         began_ns: When its counters began, as far as we know.
         changes: What happened since the sample before; empty after a gap.
         judgements: Those that `bounds` are of.
-        bounds: What the policy wants, by subject and bit of SLAPM's control: kbit/s or ms.
+        policy: As its files say; None where nobody knows it.
+        configured: What it configures.
+        bounds: What it wants, by subject and bit of SLAPM's control: kbit/s or ms.
     """
 
     name: str
@@ -147,6 +159,8 @@ class KnownSwitch:
     sample: Sample | None = None
     changes: Mapping[Subject, Change] = field(default_factory=dict)
     bounds: Mapping[tuple[Subject, int], float] = field(default_factory=dict)
+    policy: PolicySet | None = None
+    configured: Configured = field(default_factory=Configured)
     judgements: tuple[Judgement, ...] = ()
     _seen: tuple[int, int, int] | None = None
     _gone: int = 0
@@ -156,6 +170,9 @@ class KnownSwitch:
         now, sample = observation.time_ns, observation.sample
         self.now_ns, self.changes = now, observation.changes
         if (sample is None) is not (self.sample is None):
+            self.structure += 1
+        if observation.policy is not None and observation.policy is not self.policy:
+            self.policy, self.configured = observation.policy, Configured.of(observation.policy)
             self.structure += 1
         before, self.sample = self.sample, sample
         if sample is not None:

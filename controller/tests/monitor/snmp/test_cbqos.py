@@ -20,6 +20,8 @@ async def walk(daemons, group, depth):
     entry = f"{ROOT}.1.{group}.1.1"
     table = {}
     for name, value in values(await daemons.ask("snmpbulkwalk", entry, community="edge")).items():
+        if value.startswith("No Such"):  # an empty table
+            continue
         column, *index = name.removeprefix(f"{entry}.").split(".")
         assert len(index) == depth
         table.setdefault(tuple(index), {})[int(column)] = value
