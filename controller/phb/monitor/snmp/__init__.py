@@ -9,6 +9,6 @@ slapm, cbqos, interfaces    a MIB each
 taker       all of it together
 """
 
-from phb.monitor.snmp.taker import SnmpTaker, serve, without_address
+from phb.monitor.snmp.taker import SnmpTaker, serve
 
-__all__ = ["SnmpTaker", "serve", "without_address"]
+__all__ = ["SnmpTaker", "serve"]

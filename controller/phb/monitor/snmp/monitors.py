@@ -202,9 +202,10 @@ class Monitor:
         self.become(frozenset(bits))
         return kinds
 
-    def forget(self) -> None:
-        """Begin anew, as after its switch was away."""
-        self.courses = {}
+    def away(self) -> None:
+        """The switch doesn't answer: nothing is known of it, but what was told stays told."""
+        for course in self.courses.values():
+            course.away()
         self.become(frozenset())
         self.window = Window(self.window.interval_s)
 

@@ -39,6 +39,8 @@ class SnmpTaker:
         self._master = Master(socket, self, tell)
         self._addresses: Mapping[str, bytes] = {}
         self._single = False
+        self._hidden: list[str] = []
+        self._tell = tell
         self._switches: dict[str, KnownSwitch] = {}
         self._monitors: dict[str, Monitors] = {}
         self._structure = 0
@@ -54,6 +56,12 @@ class SnmpTaker:
         self._addresses = own_addresses(addresses)
         self._single = len(addresses) == 1
         self._structure += 1
+        hidden = [name for name in addresses if not self._single and name not in self._addresses]
+        if hidden and hidden != self._hidden:
+            self._tell(
+                f"SNMP: without an address of their own, and so in their own contexts alone: {', '.join(hidden)}"
+            )
+        self._hidden = hidden
         for name in [name for name in self._switches if name not in addresses]:
             self._master.unregister(name)
             self._trees.pop(name, None)
@@ -79,7 +87,7 @@ class SnmpTaker:
         self._follow(switch, monitors, observation, switch.structure != before)
         if observation.sample is None:
             for monitor in monitors.values():
-                monitor.forget()
+                monitor.away()
         else:
             self._judge(monitors, observation)
         for entry in purged:
@@ -196,12 +204,6 @@ def own_addresses(addresses: Mapping[str, str]) -> dict[str, bytes]:
     found = {name: system_address(address) for name, address in addresses.items()}
     every = list(found.values())
     return {name: address for name, address in found.items() if address and every.count(address) == 1}
-
-
-def without_address(addresses: Mapping[str, str]) -> list[str]:
-    """Name the switches that aren't in the default context."""
-    own = own_addresses(addresses)
-    return [] if len(addresses) == 1 else [name for name in addresses if name not in own]
 
 
 @asynccontextmanager

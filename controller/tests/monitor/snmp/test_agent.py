@@ -2,7 +2,7 @@
 
 from made_up import BEGAN_NS, a_class, a_policy, a_sample, busy, observations, observe
 
-from phb.monitor.snmp import slapm, without_address
+from phb.monitor.snmp import SnmpTaker, slapm
 
 from .modules import write_modules
 
@@ -150,10 +150,15 @@ async def test_rules_that_go(agent, daemons):
         assert packets == [["0", "5"], ["0", "7"], ["0", "7"], ["0", "7"], ["0"]]
 
 
-def test_addresses():
+def test_addresses(tmp_path):
     many = {"a": "192.0.2.1:9559", "b": "192.0.2.2:9559", "c": "127.0.0.1:1", "d": "127.0.0.1:2", "e": "unix:/run/e"}
-    assert without_address(many) == ["c", "d", "e"]
-    assert without_address({"e": "unix:/run/e"}) == []
+    told = []
+    taker = SnmpTaker(tmp_path / "socket", many, told.append)
+    taker.follow(many)
+    taker.follow({"e": "unix:/run/e"})
+    taker.follow({"e": "unix:/run/e", "f": "host:1"})
+    words = "SNMP: without an address of their own, and so in their own contexts alone: "
+    assert told == [f"{words}c, d, e", f"{words}e, f"]
 
 
 def test_began():

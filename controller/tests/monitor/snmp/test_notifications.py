@@ -158,3 +158,26 @@ async def test_a_switch_that_goes_tells_nothing(agent, daemons):
             taker.take(observation)
         broken, okay = await got(daemons, before, 2)
     assert [trap[1][1].rpartition(".")[2] for trap in (broken, okay)] == ["7", "8"]
+
+
+async def test_a_managers_row_whose_switch_goes(agent, daemons):
+    """What was told stays told: it is okay again after the switch is back."""
+    before = len(daemons.told())
+    row = f"{OWNER}.0.{RULE}"
+    slow = [a_sample(second, a_class(), a_policy(green=5 * second)) for second in range(32)]
+    fast = [a_sample(second, a_class(), a_policy(green=50 * second)) for second in range(35, 67)]
+    async with agent(SINGLE) as taker:
+        taker.base.trap_filter = 1
+        observations = observe([*slow, None, None, None, *fast])
+        taker.take(next(observations))
+        thresholds = [*gauge(slapm.MINIMUM_LOW, 100, row), *gauge(slapm.MINIMUM_HIGH, 120, row)]
+        watch = [*control("90", row), *gauge(slapm.INTERVAL, 15, row), *thresholds, *status(CREATE_AND_GO, row)]
+        await daemons.ask("snmpset", *watch)
+        seen = set()
+        for observation in observations:
+            taker.take(observation)
+            seen.add((observation.sample is None, bool(taker._monitors["edge"]["noc", RULE].broken)))
+        broken, okay = await got(daemons, before, 2)
+    assert (True, True) not in seen
+    assert (False, True) in seen
+    assert [trap[1][1].rpartition(".")[2] for trap in (broken, okay)] == ["7", "8"]
