@@ -240,8 +240,36 @@ Flow = RequestResponse | Messages | Stream | Datagrams
 
 
 @dataclass(frozen=True)
+class Stamp:
+    """Test packets (STAMP, RFC 8762) that the server's host sends back; virtual time only.
+
+    Attributes:
+        payload_bytes: of UDP; at least the 44 of a test packet.
+        interval_ns: between two of them.
+        tos: type-of-service octet of test packets; replies have the one that these arrive with.
+    """
+
+    kind: ClassVar[str] = "stamp"
+    name: str
+    group: str
+    client: str
+    client_address: str
+    server: str
+    server_address: str
+    interval_ns: int
+    start_ns: int
+    tos: int = 0
+    payload_bytes: int = 44
+    server_port: int = 862
+    stop_ns: int | None = None
+
+
+@dataclass(frozen=True)
 class Network:
-    """Everything that a runner needs; ``assumptions`` are sentences on what the source omits and we chose."""
+    """Everything that a runner needs; ``assumptions`` are sentences on what the source omits and we chose.
+
+    ``stamps`` measure beside the flows, and are no traffic of the test's own.
+    """
 
     name: str
     switches: tuple[Switch, ...]
@@ -252,6 +280,7 @@ class Network:
     assumptions: tuple[str, ...] = field(default=())
     stations: tuple[SnaStations, ...] = field(default=())
     sna_hosts: tuple[SnaHost, ...] = field(default=())
+    stamps: tuple[Stamp, ...] = field(default=())
 
     def with_policies(self, policies: Mapping[str, tuple[Path, ...]]) -> "Network":
         """The same network with other policy files on some of its switches.

@@ -12,6 +12,8 @@ from phb_lab.description import Network
 from phb_lab.errors import UnsupportedError, UsageError
 from phb_lab.following import Followed, Journeys
 from phb_lab.outcome import NANOSECONDS, Outcome
+from phb_lab.stamps import Asked as AskedStamp
+from phb_lab.stamps import with_stamps
 from phb_lab.study import Run, Snapshot, Study, T
 from phb_switch import ExecutorName
 
@@ -89,13 +91,15 @@ def run_test(
     duration_s: int | None = None,
     captures: Path | None = None,
     followed: Followed | None = None,
+    stamps: Sequence[AskedStamp] = (),
     progress: Callable[[float], None] = lambda share: None,
 ) -> Run[T]:
     """Run one test.
 
     Each test draws from a seed of its own, made from ``seed`` and its name, so that the tests of a study are
     independent runs. ``options`` that are left out have their defaults, ``policies`` are other policy files by switch,
-    ``captures`` is a folder that keeps the captures; packets of ``followed`` are followed, in virtual time only;
+    ``captures`` is a folder that keeps the captures; packets of ``followed`` are followed, and ``stamps`` measure, in
+    virtual time only;
     ``progress`` is called with the share that is done, 0 to 1.
 
     Raises:
@@ -110,6 +114,8 @@ def run_test(
     lasting = test.duration_s if duration_s is None else duration_s
     own_seed = Random(f"{seed}/{test.name}").randrange(2**63)
     network = study.network(test, seed=own_seed, options=chosen).with_policies(policies or {})
+    if stamps:
+        network = with_stamps(network, stamps)
     with _folder(captures) as folder:
         with way.open(network, own_seed) as run:
             run.push_policies()

@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from math import ceil
 from typing import TypeVar
 
+from phb.stamp import Figures, Probe
+from phb_lab.description import Stamp
+
 N = TypeVar("N", int, float)
 
 NANOSECONDS = 1_000_000_000
@@ -114,6 +117,15 @@ def quantile(ascending: Sequence[N], share: float) -> N:
 
 
 @dataclass(frozen=True)
+class Measured:
+    """What test packets of one :class:`~phb_lab.description.Stamp` tell; its clocks are one and exact."""
+
+    session: Stamp
+    figures: Figures
+    probes: Sequence[Probe] = field(repr=False)
+
+
+@dataclass(frozen=True)
 class Outcome:
     """The outcome of a run.
 
@@ -125,6 +137,7 @@ class Outcome:
         adapters: statistics of each host adapter, as its node counts them (``channel_busy_ns``, ``cpu_busy_ns``, ...).
         snapshots: what switches showed during the run (``phb show queue``), by label.
         wall_s: how long it took, set-up excluded.
+        stamps: what test packets tell, one per session, in the order of the description.
     """
 
     transactions: tuple[Transaction, ...]
@@ -134,6 +147,7 @@ class Outcome:
     adapters: Mapping[str, Mapping[str, object]]
     snapshots: Mapping[str, str]
     wall_s: float
+    stamps: tuple[Measured, ...] = ()
 
     def delivery(self, flow: str) -> Delivery:
         """The delivery of one flow.

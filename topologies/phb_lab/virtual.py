@@ -18,12 +18,13 @@ from typing import Any, Self
 import phb
 import phb_p4
 from phb.pipeline_names import DropReason
+from phb.stamp import Probe, figures_of
 from phb_lab import event_loop
 from phb_lab.description import Network, Node, parameters_of
 from phb_lab.errors import ConservationError, UsageError
 from phb_lab.following import Followed, Journeys
 from phb_lab.following.watching import Following
-from phb_lab.outcome import Conservation, Delivery, Outcome, Transaction
+from phb_lab.outcome import Conservation, Delivery, Measured, Outcome, Transaction
 from phb_lab.snapshots import show_queue
 from phb_lab.study import Snapshot
 from phb_switch import ExecutorName, P4RuntimeServer, PortConfig, Switch
@@ -82,6 +83,8 @@ class VirtualRun:
             self._native.connect(*wire.a, *wire.b, wire.delay_ns, wire.loss_per_million)
         for flow in network.flows:
             self._native.add_flow(flow.kind, **vars(flow))
+        for stamp in network.stamps:
+            self._native.add_flow(stamp.kind, **vars(stamp))
 
     def __enter__(self) -> Self:
         return self
@@ -180,6 +183,7 @@ class VirtualRun:
         if wrong:
             raise ConservationError(f"{self._network.name}: packets unaccounted for: {'; '.join(wrong)}")
         transactions = tuple(Transaction(*transaction) for transaction in self._native.transactions())
+        stamps = self._stamps()
         shared = {name: _shared_conversations(switch) for name, switch in self._switches.items()}
         return Outcome(
             transactions=transactions,
@@ -189,7 +193,17 @@ class VirtualRun:
             adapters=statistics["adapters"],
             snapshots=shown,
             wall_s=wall_s,
+            stamps=stamps,
         )
+
+    def _stamps(self) -> tuple[Measured, ...]:
+        """Test packets that are back by now; those on their way count as lost, nobody knows where."""
+        measured = []
+        for session, told in zip(self._network.stamps, self._native.stamps(), strict=True):
+            probes = tuple(Probe(*probe) for probe in told["probes"])
+            figures = figures_of(told["sent_packets"], probes, stateful=True)
+            measured.append(Measured(session, figures, probes))
+        return tuple(measured)
 
     def _deliveries(self, duration_ns: int, progress: Callable[[int], None]) -> tuple[Delivery, ...]:
         """Payload that came. The network runs on until each missing datagram has come or is known to be lost.

@@ -706,6 +706,12 @@ class Network:
         """
     def transactions(self) -> list[tuple[str, str, int, int]]:
         """Completed transactions (flow, group, start in ns, end in ns), in order of their ends."""
+    def stamps(self) -> list[dict[str, Any]]:
+        """Test packets of flows of kind `stamp` that came back, in the order of adding.
+
+        Keys: `flow`, `group`, `sent_packets`, `probes`: of each (number, the reflector's number, and the times in ns at
+        which it was sent, received, sent back and received).
+        """
     def deliveries(self) -> list[dict[str, Any]]:
         """Deliveries of streams and datagrams, in the order of adding.
 

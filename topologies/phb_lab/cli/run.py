@@ -23,6 +23,8 @@ from phb_lab.report.document import document
 from phb_lab.report.files import write_json, write_text
 from phb_lab.report.page import page
 from phb_lab.report.table import print_figures, print_table
+from phb_lab.stamps import parse_stamp
+from phb_lab.stamps import table as stamp_table
 from phb_lab.study import Run, Study, Test
 from phb_switch import ExecutorName
 
@@ -69,6 +71,13 @@ def run(
     trace_packets: Annotated[
         int, typer.Option(min=1, max=MOST_PACKETS, help="how many packets --trace follows in each test, the first ones")
     ] = 200,
+    stamp: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CLIENT>SERVER=DSCP[,DSCP]",
+            help="send test packets from a host to another and back, ten a second, to measure classes; may be repeated",
+        ),
+    ] = None,
     display: Annotated[
         bool,
         typer.Option("--display", help="print what nodes showed, such as show queue, or an OSA's queues as on z/OS"),
@@ -91,6 +100,8 @@ def run(
 
       phb-lab run s390 --test diffserv-wfq-cip --trace 'tcp 133.10.50.2 > 135.1.1.1' --out out/followed
 
+      phb-lab run s390 --test diffserv-fifo-cip --stamp 'branch>os390=63,0' --short
+
       phb-lab run s390 --test ipprec-fifo-osa2 --captures captures --set transmit_ring=6 --duration 60
     """
     study = registry.find(network)
@@ -101,6 +112,9 @@ def run(
     _check_way(way)
     if trace is not None and mode == "mininet":
         raise UsageError("--trace: packets are followed in virtual time only; expected no --mode mininet")
+    if stamp and mode == "mininet":
+        raise UsageError("--stamp: test packets are sent in virtual time only; expected no --mode mininet")
+    stamps = [parse_stamp(each) for each in stamp or ()]
     followed = None if trace is None else parse_flow(trace, trace_packets)
     if short and duration is not None:
         raise UsageError("--short and --duration: expected one of them")
@@ -130,11 +144,14 @@ def run(
             captures=captures,
             policies=policies,
             followed=followed,
+            stamps=stamps,
         )
     main, others = runs[: len(tests)], runs[len(tests) :]
     _print(console, study, main, others, title(study, main, way, seed))
     if display:
         _display(console, study, main)
+    for each in main if stamps else ():
+        print_table(console, stamp_table(each))
     for each in main if followed is not None else ():
         tell_journeys(console, each, out)
     wall_s = sum(each.outcome.wall_s for each in main)

@@ -367,6 +367,8 @@ def _own_nodes(network: Network) -> list[Adapter | SnaStations | SnaHost]:
 
 def _refuse(network: Network) -> None:
     """Refuse what this machine's kernel, or our endpoints, can't do."""
+    if network.stamps:
+        raise UnsupportedError(f"{network.name}: test packets (STAMP) are sent in virtual time only")
     for host in network.hosts:
         if host.relays:
             raise UnsupportedError(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import phb_examples
+from phb_lab import stamps
 from phb_lab.errors import UsageError
 from phb_lab.figures import Figure
 from phb_lab.generated import is_generated
@@ -76,6 +77,8 @@ def document(study: Study[Any], runs: Sequence[Run[Any]], extra: Sequence[Run[An
                 run.test.name: {each.flow: _datagrams(each) for each in run.outcome.deliveries if each.sent_packets}
                 for run in runs
             },
+            # Only where somebody asked: a run without is the same to the byte.
+            **({"stamp": told} if (told := stamps.as_json(runs)) else {}),
             "snapshots": {run.test.name: dict(shown) for run in runs if (shown := study.displays(run))},
             "extra": [
                 {

@@ -4,6 +4,7 @@
 //! - [`traffic`]: the kinds of traffic between hosts, with their parameters;
 //! - `script`: programs that run on TCP connections;
 //! - `udp`: numbered datagrams with their time of sending, and their sink;
+//! - `stamp`: test packets (STAMP) that a server's host sends back, with four times in each;
 //! - `checksum`: TCP's;
 //! - [`sna`]: the frames of SNA on a LAN;
 //! - [`replay`]: an end station that sends given frames at given times and keeps received ones;
@@ -21,6 +22,7 @@ pub mod frame;
 pub mod replay;
 mod script;
 pub mod sna;
+mod stamp;
 pub mod statistics;
 pub mod tcp_host;
 pub mod traffic;
@@ -28,7 +30,7 @@ mod udp;
 
 pub use configuration::{ConfigError, CongestionControl, HostConfig};
 pub use replay::Replay;
-pub use statistics::{FlowStatistics, HostStatistics, Received, Transaction};
+pub use statistics::{FlowStatistics, HostStatistics, Probe, Received, Transaction};
 pub use tcp_host::TcpHost;
 pub use traffic::{Answers, Ends, Flow, Pattern, Service, Traffic};
 

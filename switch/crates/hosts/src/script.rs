@@ -71,7 +71,7 @@ impl Script {
                 (left != Some(0))
                     .then(|| Self::Source(stream::Source::new(number, *write_bytes, left, stop)))
             }
-            Traffic::Datagrams { .. } => None,
+            Traffic::Datagrams { .. } | Traffic::Stamp { .. } => None,
         }
     }
 

@@ -11,7 +11,7 @@ pub struct HostStatistics {
     pub frames_sent: u64,
     /// Valid TCP segments for one of the host's addresses.
     pub segments_received: u64,
-    /// UDP datagrams taken by the host's sinks.
+    /// UDP datagrams taken by the host's sinks, reflectors and sessions of test packets.
     pub datagrams_received: u64,
     /// Frames dropped: other Ethernet address.
     pub dropped_other_mac: u64,
@@ -23,7 +23,7 @@ pub struct HostStatistics {
     pub dropped_malformed: u64,
     /// Frames dropped: datagram larger than the MTU.
     pub dropped_too_large: u64,
-    /// Frames dropped: no sink for UDP datagrams of this sender on this port.
+    /// Frames dropped: nothing here for UDP datagrams of this sender on this port.
     pub dropped_no_listener: u64,
     /// Segments sent whose sequence numbers were all sent before.
     pub segments_retransmitted: u64,
@@ -103,6 +103,23 @@ impl Received {
         self.by_second[second] += bytes;
         self.bytes += bytes;
     }
+}
+
+/// A test packet that came back, with its times in ns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// The sender's number, from 0.
+    pub sequence: u32,
+    /// The reflector's own number.
+    pub reflector_sequence: u32,
+    /// When the sender sent it.
+    pub sent: Time,
+    /// When the reflector got it.
+    pub received: Time,
+    /// When the reflector sent it back.
+    pub reflected: Time,
+    /// When it was back.
+    pub returned: Time,
 }
 
 /// A completed request and reply, or message and answer.

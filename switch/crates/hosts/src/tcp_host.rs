@@ -15,7 +15,8 @@ use crate::datagram::{self, Content, Segment};
 use crate::device::Device;
 use crate::frame::{Endpoints, Refusal};
 use crate::script::{Script, Step};
-use crate::statistics::{Books, FlowStatistics, HostStatistics, Received, Transaction};
+use crate::stamp;
+use crate::statistics::{Books, FlowStatistics, HostStatistics, Probe, Received, Transaction};
 use crate::traffic::{Answers, Flow, Service};
 use crate::udp::{self, Datagram};
 use crate::{HOST_PORT, NETWORK_PORT};
@@ -55,6 +56,9 @@ pub struct TcpHost {
     services: HashMap<(Ipv4Addr, u16), Service>,
     /// By their two ends.
     datagram_sinks: HashMap<Endpoints, udp::Sink>,
+    reflectors: HashMap<(Ipv4Addr, u16), stamp::Reflector>,
+    /// Clients that wait for test packets, by their ends.
+    stamp_sessions: HashMap<Endpoints, usize>,
     clients: Vec<Client>,
     timers: Timers,
     /// Connections that have taken segments of a batch and not answered yet.
@@ -95,6 +99,8 @@ impl TcpHost {
             connections: Connections::default(),
             services: HashMap::new(),
             datagram_sinks: HashMap::new(),
+            reflectors: HashMap::new(),
+            stamp_sessions: HashMap::new(),
             clients: Vec::new(),
             timers: Timers::default(),
             batch: Vec::new(),
@@ -176,14 +182,25 @@ impl TcpHost {
         Ok(number)
     }
 
+    /// Adds a reflector of test packets (STAMP); it may be added again. An error names its
+    /// parameter: the address is not the host's.
+    pub fn add_reflector(&mut self, address: Ipv4Addr, port: u16) -> Result<(), ConfigError> {
+        self.check_own("server_address", address)?;
+        self.reflectors.entry((address, port)).or_default();
+        Ok(())
+    }
+
     /// Adds a client; gives its number on this host.
     pub fn add_flow(&mut self, flow: Flow) -> Result<usize, ConfigError> {
         flow.check(self.config.mtu_bytes)?;
         self.check_own("client_address", flow.ends.client_address)?;
         let number = self.clients.len();
         let client = Client::new(flow, self.next_datagram_port, &self.config);
-        if client.datagrams.is_some() {
+        if client.is_udp() {
             self.next_datagram_port = following(self.next_datagram_port);
+        }
+        if let Some(session) = &client.stamps {
+            self.stamp_sessions.insert(session.endpoints, number);
         }
         if let Some(at) = client.first() {
             self.timers.add(at, Timer::Client(number));
@@ -197,6 +214,16 @@ impl TcpHost {
     #[must_use]
     pub fn next_datagram_port(&self) -> u16 {
         self.next_datagram_port
+    }
+
+    /// Test packets of a client that came back, in order of return; none of other traffic.
+    #[must_use]
+    pub fn probes(&self, client: usize) -> &[Probe] {
+        let session = self
+            .clients
+            .get(client)
+            .and_then(|each| each.stamps.as_ref());
+        session.map_or(&[], |session| &session.probes)
     }
 
     fn check_own(&self, parameter: &'static str, address: Ipv4Addr) -> Result<(), ConfigError> {
@@ -237,7 +264,7 @@ impl TcpHost {
     }
 
     fn start(&mut self, number: usize, now: Time, out: &mut Output) {
-        if self.clients[number].datagrams.is_some() {
+        if self.clients[number].is_udp() {
             self.send_datagram(number, now, out);
         } else {
             self.open(number, now, out);
@@ -249,15 +276,21 @@ impl TcpHost {
         if client.is_over(now) {
             return;
         }
-        let Some(source) = &mut client.datagrams else {
-            return;
+        let (frame, bytes, next) = match (&mut client.datagrams, &mut client.stamps) {
+            (Some(source), _) => {
+                let frame = source.frame(now, out.buffer());
+                (frame, source.payload_bytes(), source.next(now))
+            }
+            (None, Some(session)) => {
+                let frame = session.frame(now, out.buffer());
+                (frame, session.payload_bytes(), session.next(now))
+            }
+            (None, None) => return,
         };
-        let frame = source.frame(now, out.buffer());
         self.books.flows[number].packets_sent += 1;
-        self.books.flows[number].bytes_sent += source.payload_bytes();
+        self.books.flows[number].bytes_sent += bytes;
         self.books.host.frames_sent += 1;
         out.send(now, HOST_PORT, frame);
-        let next = source.next(now);
         self.timers.add(next, Timer::Client(number));
     }
 
@@ -428,9 +461,33 @@ impl TcpHost {
         }
     }
 
-    fn take_datagram(&mut self, now: Time, datagram: &Datagram) {
+    /// Sends a test packet back, or takes one that is back.
+    fn take_test_packet(&mut self, now: Time, ends: Endpoints, frame: &[u8], out: &mut Output) {
+        let is_taken =
+            if let Some(reflector) = self.reflectors.get_mut(&(ends.local, ends.local_port)) {
+                let reply = reflector.reply(now, frame, ends, &self.config);
+                let is_taken = reply.is_some();
+                if let Some(reply) = reply {
+                    self.books.host.frames_sent += 1;
+                    out.send(now, HOST_PORT, reply);
+                }
+                is_taken
+            } else if let Some(number) = self.stamp_sessions.get(&ends) {
+                let session = self.clients[*number].stamps.as_mut();
+                session.is_some_and(|session| session.take(now, frame))
+            } else {
+                return Refusal::NoListener.count(&mut self.books.host);
+            };
+        if is_taken {
+            self.books.host.datagrams_received += 1;
+        } else {
+            Refusal::Malformed.count(&mut self.books.host);
+        }
+    }
+
+    fn take_datagram(&mut self, now: Time, datagram: &Datagram, frame: &[u8], out: &mut Output) {
         let Some(sink) = self.datagram_sinks.get_mut(&datagram.endpoints) else {
-            return Refusal::NoListener.count(&mut self.books.host);
+            return self.take_test_packet(now, datagram.endpoints, frame, out);
         };
         let Some(stamp) = datagram.stamp.filter(|stamp| stamp.sent <= now) else {
             return Refusal::Malformed.count(&mut self.books.host);
@@ -474,8 +531,8 @@ impl Node for TcpHost {
         let segment = match datagram::accept(&frame.bytes, &self.config) {
             Ok(Content::Segment(segment)) => segment,
             Ok(Content::Datagram(datagram)) => {
-                out.recycle(frame);
-                return self.take_datagram(now, &datagram);
+                self.take_datagram(now, &datagram, &frame.bytes, out);
+                return out.recycle(frame);
             }
             Err(refusal) => return refusal.count(&mut self.books.host),
         };

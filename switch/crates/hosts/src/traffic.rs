@@ -13,6 +13,8 @@ use crate::configuration::{ConfigError, is_unicast};
 pub(crate) const MESSAGE_LENGTH_BYTES: usize = 8;
 /// Bytes of a datagram's number and time of sending.
 pub(crate) const STAMP_BYTES: usize = 16;
+/// Bytes of a test packet without what follows it (RFC 8762).
+pub(crate) const STAMP_PACKET_BYTES: usize = 44;
 
 /// The addresses of a client and its server, and its times.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -104,6 +106,18 @@ pub enum Traffic {
         #[serde(skip)]
         seed: u64,
     },
+    /// Sends test packets (STAMP), which the server's host sends back.
+    Stamp {
+        /// Payload of each, in bytes.
+        #[serde(default = "stamp_packet_bytes")]
+        payload_bytes: usize,
+        /// Time between two of them, in ns.
+        interval_ns: Time,
+    },
+}
+
+fn stamp_packet_bytes() -> usize {
+    STAMP_PACKET_BYTES
 }
 
 fn write_bytes() -> u64 {
@@ -111,7 +125,7 @@ fn write_bytes() -> u64 {
 }
 
 impl Flow {
-    /// The service for the client; `None` for traffic that ends in a sink.
+    /// The service for the client; `None` for traffic that ends in a sink or is reflected.
     #[must_use]
     pub fn service(&self) -> Option<Service> {
         let answers = match self.traffic {
@@ -126,7 +140,9 @@ impl Flow {
                 think_ns,
             },
             Traffic::Messages { answer_bytes, .. } => Answers::Messages { answer_bytes },
-            Traffic::Stream { .. } | Traffic::Datagrams { .. } => return None,
+            Traffic::Stream { .. } | Traffic::Datagrams { .. } | Traffic::Stamp { .. } => {
+                return None;
+            }
         };
         Some(Service {
             address: self.ends.server_address,
@@ -175,7 +191,14 @@ impl Flow {
                 ..
             } => {
                 ConfigError::unless_positive("interval_ns", *interval_ns)?;
-                check_payload(*payload_bytes, mtu_bytes)
+                check_payload(*payload_bytes, STAMP_BYTES, mtu_bytes)
+            }
+            Traffic::Stamp {
+                payload_bytes,
+                interval_ns,
+            } => {
+                ConfigError::unless_positive("interval_ns", *interval_ns)?;
+                check_payload(*payload_bytes, STAMP_PACKET_BYTES, mtu_bytes)
             }
         }
     }
@@ -194,14 +217,9 @@ fn check_schedule(schedule: &[(Time, u64)]) -> Result<(), ConfigError> {
     Ok(())
 }
 
-fn check_payload(bytes: usize, mtu_bytes: usize) -> Result<(), ConfigError> {
+fn check_payload(bytes: usize, least: usize, mtu_bytes: usize) -> Result<(), ConfigError> {
     let most = mtu_bytes - IPV4_HEADER_LEN - UDP_HEADER_LEN;
-    ConfigError::unless_within(
-        "payload_bytes",
-        bytes as u64,
-        STAMP_BYTES as u64,
-        most as u64,
-    )
+    ConfigError::unless_within("payload_bytes", bytes as u64, least as u64, most as u64)
 }
 
 /// A server: any number of connections on one address and port.

@@ -123,7 +123,12 @@ impl Source {
     }
 }
 
-fn template(endpoints: Endpoints, payload_bytes: usize, tos: u8, host: &HostConfig) -> Vec<u8> {
+pub(crate) fn template(
+    endpoints: Endpoints,
+    payload_bytes: usize,
+    tos: u8,
+    host: &HostConfig,
+) -> Vec<u8> {
     let udp = UdpRepr {
         src_port: endpoints.local_port,
         dst_port: endpoints.remote_port,

@@ -150,6 +150,7 @@ impl Network {
                 host,
                 number: 0,
                 sink: None,
+                is_stamp: false,
             });
         }
         Ok(())
@@ -312,6 +313,11 @@ impl Network {
     /// The deliveries of streams and datagrams, in the order in which they were added.
     fn deliveries<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         statistics::deliveries(py, &self.world, &self.flows)
+    }
+
+    /// Test packets (STAMP) that came back, by flow, in the order in which they were added.
+    fn stamps<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        statistics::stamps(py, &self.world, &self.flows)
     }
 
     /// The counters of nodes, wires and clients.

@@ -5,17 +5,26 @@ use phb_network::Time;
 use crate::configuration::HostConfig;
 use crate::frame::Endpoints;
 use crate::traffic::{Flow, Traffic};
-use crate::udp;
+use crate::{stamp, udp};
 
 pub(super) struct Client {
     pub flow: Flow,
     pub datagrams: Option<udp::Source>,
+    pub stamps: Option<stamp::Session>,
 }
 
 impl Client {
     pub fn new(flow: Flow, datagram_port: u16, host: &HostConfig) -> Self {
-        let datagrams = udp::Source::new(&flow, datagram_port, host);
-        Self { flow, datagrams }
+        Self {
+            datagrams: udp::Source::new(&flow, datagram_port, host),
+            stamps: stamp::Session::new(&flow, datagram_port, host),
+            flow,
+        }
+    }
+
+    /// Whether it sends UDP, from a port of its own.
+    pub fn is_udp(&self) -> bool {
+        self.datagrams.is_some() || self.stamps.is_some()
     }
 
     /// When it starts; `None` if it has nothing to do.

@@ -109,6 +109,42 @@ pub(crate) fn deliveries<'py>(
     Ok(all)
 }
 
+/// Each probe is (number, reflector's number, sent, received, reflected, returned), in ns.
+pub(crate) fn stamps<'py>(
+    py: Python<'py>,
+    world: &World<Member>,
+    flows: &[NamedFlow],
+) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let mut all = Vec::new();
+    for flow in flows.iter().filter(|flow| flow.is_stamp) {
+        let Some(host) = host(world, flow.host) else {
+            continue;
+        };
+        let sent = host.flow_statistics().get(flow.number);
+        let probes: Vec<_> = host
+            .probes(flow.number)
+            .iter()
+            .map(|p| {
+                (
+                    p.sequence,
+                    p.reflector_sequence,
+                    p.sent,
+                    p.received,
+                    p.reflected,
+                    p.returned,
+                )
+            })
+            .collect();
+        let session = PyDict::new(py);
+        session.set_item("flow", &flow.name)?;
+        session.set_item("group", &flow.group)?;
+        session.set_item("sent_packets", sent.map_or(0, |sent| sent.packets_sent))?;
+        session.set_item("probes", probes)?;
+        all.push(session);
+    }
+    Ok(all)
+}
+
 pub(crate) fn all<'py>(
     py: Python<'py>,
     world: &World<Member>,

@@ -17,6 +17,8 @@ pub(crate) struct NamedFlow {
     pub number: usize,
     /// Host and number of the sink; `None` for answered traffic.
     pub sink: Option<(NodeId, usize)>,
+    /// Whether it is of test packets.
+    pub is_stamp: bool,
 }
 
 #[derive(Deserialize)]
@@ -56,6 +58,7 @@ impl Network {
         {
             *seed = self.seeds.next_u64();
         }
+        let is_stamp = matches!(flow.traffic, Traffic::Stamp { .. });
         let (host, client) = self.host("client", &names.client)?;
         let number = client.add_flow(flow).map_err(|error| refused(&error))?;
         self.flow_names.insert(name.clone());
@@ -65,6 +68,7 @@ impl Network {
             host,
             number,
             sink,
+            is_stamp,
         });
         Ok(())
     }
@@ -82,6 +86,10 @@ impl Network {
         } = flow.ends;
         let added = if let Some(service) = flow.service() {
             server.add_service(service).map(|()| None)
+        } else if matches!(flow.traffic, Traffic::Stamp { .. }) {
+            server
+                .add_reflector(server_address, server_port)
+                .map(|()| None)
         } else if matches!(flow.traffic, Traffic::Datagrams { .. }) {
             let sender = (client_address, port);
             let sink = server.add_datagram_sink(server_address, server_port, sender);
