@@ -198,6 +198,8 @@ class VirtualRun:
 
     def _stamps(self) -> tuple[Measured, ...]:
         """Test packets that are back by now; those on their way count as lost, nobody knows where."""
+        if not self._network.stamps:
+            return ()
         measured = []
         for session, told in zip(self._network.stamps, self._native.stamps(), strict=True):
             probes = tuple(Probe(*probe) for probe in told["probes"])
