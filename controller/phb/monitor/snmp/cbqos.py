@@ -82,7 +82,7 @@ class Nodes(dict[str, Node]):
     def of(cls, switch: KnownSwitch) -> Self:
         """Make them."""
         nodes = cls()
-        entries = sorted(switch.present(), key=lambda entry: entry.subject)
+        entries = sorted(switch.present(), key=_order)
         rules = nodes._add("input", None, POLICY_MAP, "rules", direction=INPUT)
         leading: dict[str, list[Entry]] = {}
         for entry in entries:
@@ -120,6 +120,10 @@ class Nodes(dict[str, Node]):
     def __init__(self) -> None:
         super().__init__()
         self._numbers: set[int] = set()
+
+
+def _order(entry: Entry) -> tuple[str, str, str]:
+    return entry.subject.kind, entry.subject.name, entry.subject.direction
 
 
 def _wide(number: int, name: str, read: Callable[[Node], int]) -> tuple[Column[Node], ...]:
