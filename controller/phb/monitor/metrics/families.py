@@ -51,6 +51,12 @@ def escaped(value: str) -> str:
     return value.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
 
 
+@lru_cache(maxsize=1 << 10)
+def worded(reason: str) -> str:
+    """Write a reason of drops as `phb show` does."""
+    return escaped(reason.lower().replace("_", " "))
+
+
 Row = tuple[Any, ...]
 """Values of labels, escaped, and the sample's value: a whole number, or a finite float."""
 

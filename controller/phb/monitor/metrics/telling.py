@@ -8,7 +8,7 @@ from typing import Final
 from phb.monitor.metrics import families as f
 from phb.monitor.metrics.chosen import OTHERS, Figures, Told, figures
 from phb.monitor.metrics.delays import Bounds
-from phb.monitor.metrics.families import Family, Row, escaped
+from phb.monitor.metrics.families import Family, Row, escaped, worded
 from phb.monitor.metrics.newest import View
 from phb.monitor.observation import EventKind, Judgement, Measure, State
 from phb.monitor.sample import ClassCount, PolicyCount, PortCount, StreamCount
@@ -68,7 +68,7 @@ def _class_reasons(view: View) -> Iterator[Row]:
         for each in view.sample.classes.values():
             for reason, packets in each.drops.items():
                 if packets:
-                    yield view.label, escaped(each.name), escaped(reason), packets
+                    yield view.label, escaped(each.name), worded(reason), packets
 
 
 def _ports(value: Callable[[PortCount], int | float | None]) -> Teller:
@@ -129,7 +129,7 @@ def _reasons(streams: bool = False) -> Teller:
         for labels, counted in _chosen(view, streams):
             for (what, reason), packets in counted.items():
                 if what == "drops":
-                    yield *labels, escaped(reason), packets
+                    yield *labels, worded(reason), packets
 
     return tell
 
