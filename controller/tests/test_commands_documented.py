@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 import typer
 
+from controller.tests.monitor.made_up_history import write_history
 from phb.cli.commands import app
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -87,8 +88,10 @@ def test_every_documented_command_runs(run_switch, reflector, tmp_path):
         f"  - {{name: c3640, address: '{address}', policies: [examples/s390/c3640.yaml], groups: [edge]}}\n"
     )
     (tmp_path / "examples").symlink_to(ROOT / "examples")
+    write_history(tmp_path / "history.sqlite")
     paths = os.pathsep.join(sys.path)
     environment = os.environ | {"PYTHONPATH": paths, "PHB_STATE": str(tmp_path / "state.sqlite"), "COLUMNS": "110"}
+    environment["PHB_HISTORY"] = str(tmp_path / "history.sqlite")
     blocks = re.findall(r"^```\n\$ (phb .*)\n([^`]*)```$", text, flags=re.MULTILINE)
     assert blocks
     for command, shown in blocks:

@@ -22,6 +22,7 @@ COMMANDS = (
     "trace",
     "clear",
     "stamp",
+    "accounting",
     "convert",
     "schema",
 )

@@ -8,6 +8,7 @@ import pytest
 import yaml
 from typer.main import get_command
 
+from controller.tests.monitor.made_up_history import write_history
 from phb.cli.commands import COMMANDS, app
 from phb.errors import InputError, PhbError, PushError, SwitchError
 from phb.origin import Origin
@@ -54,7 +55,9 @@ def place(tmp_path, start_switch):
     steps = [{"part": "ingress", "table": table}, {"part": "port", "dropped": {"reason": f"r{EVIL}"}}]
     traces.write_text(json.dumps({"number": 1, "switch": f"s{EVIL}", "steps": steps}))
     files = {"POLICY": policy, "INVENTORY": inventory, "FOLDER": folder, "STATE": folder / "state.sqlite"}
-    return files | {"TRACES": traces}, switch
+    history = folder / "history.sqlite"
+    write_history(history, (f"s{EVIL}",), (f"r{EVIL}", "web"))
+    return files | {"TRACES": traces, "HISTORY": history}, switch
 
 
 def clean(text):
@@ -105,6 +108,12 @@ RUNS = {
         ["convert", "--to", "yaml", "POLICY", "-o", "FOLDER"],
     ],
     "schema": [["schema"]],
+    "accounting": [
+        ["accounting", "--history", "HISTORY", "--from", "2026-10-01"],
+        ["accounting", "--history", "HISTORY", "--from", "2026-10-01", "--by", "class"],
+        ["accounting", "--history", "HISTORY", "--switch", EVIL],
+        ["accounting", "--history", "FOLDER", "--month", EVIL],
+    ],
     "trace": [
         ["trace", "TRACES"],
         ["trace", "TRACES", "--brief"],

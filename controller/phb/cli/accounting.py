@@ -1,0 +1,256 @@
+"""``phb accounting``: what policies, classes, streams, subnets and switches had in a month, or another time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from phb.cli.application import app, epilog
+from phb.cli.options import Json, grouped
+from phb.cli.output import console, print_json, print_table, table
+from phb.errors import InputError
+from phb.monitor.history.accounts import By
+from phb.origin import Origin
+
+if TYPE_CHECKING:
+    from phb.monitor.history.accounts import Account, Accounts
+    from phb.monitor.history.file import Gap
+
+MINUTE_NS = 60 * 10**9
+COLUMNS = (
+    *("switch", "name", "direction", "came_packets", "came_bytes", "sent_packets", "sent_bytes"),
+    *("dropped_packets", "dropped_bytes", "marked_packets", "mean_delay_ms", "delay_99_percent_ms"),
+)
+"""Of the CSV, and the keys of an account in JSON."""
+
+HistoryFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--history",
+        metavar="FILE",
+        envvar="PHB_HISTORY",
+        help="What phb monitor has kept.  (default: phb/history.sqlite in XDG_STATE_HOME, else in ~/.local/state)",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class SpanOptions:
+    """Which time."""
+
+    month: Annotated[
+        str | None, typer.Option(metavar="YYYY-MM", help="A month.  (default: this one, unless --from is given)")
+    ] = None
+    first: Annotated[
+        str | None, typer.Option("--from", metavar="TIME", help="The first minute: ISO 8601, such as 2026-11-01T08:00.")
+    ] = None
+    end: Annotated[str | None, typer.Option("--to", metavar="TIME", help="The end.  (default: now)")] = None
+    time_zone: Annotated[
+        str | None, typer.Option(metavar="ZONE", help="Whose clock is meant.  (default: this machine's)")
+    ] = None
+
+    def span(self, now: datetime) -> tuple[int, int]:
+        """Give first and end in minutes since 1970."""
+        zone = _zone(self.time_zone)
+        if self.first is None:
+            if self.end is not None:
+                raise InputError(Origin("--to"), f"'{self.end}' without --from", "both, or --month")
+            return _month(self.month or f"{now.astimezone(zone):%Y-%m}", zone)
+        if self.month is not None:
+            raise InputError(Origin("--month"), f"'{self.month}' beside --from", "one of them")
+        first = _minute(self.first, zone, "--from")
+        # The minute of now has begun, and counts.
+        end = int(now.timestamp()) // 60 + 1 if self.end is None else _minute(self.end, zone, "--to")
+        if end <= first:
+            raise InputError(Origin("--to"), f"'{self.end or 'now'}' that isn't after '{self.first}'", "a later time")
+        return first, end
+
+
+@app.command(
+    epilog=epilog(
+        "phb accounting --by policy --month 2026-11",
+        "phb accounting --by class --from 2026-11-26T08:00 --to 2026-11-26T17:00 --switch edge1 --json",
+        "phb accounting --by subnet --month 2026-10 --time-zone Europe/Berlin --csv > october.csv",
+    )
+)
+@grouped
+def accounting(
+    span: SpanOptions,
+    by: Annotated[By, typer.Option(help="Whose accounts.")] = By.POLICY,
+    switch: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this switch; may be repeated.  (default: all)")
+    ] = None,
+    history: HistoryFileOption = None,
+    csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
+    json: Json = False,
+) -> None:
+    """Show what the history says of a month, or another time, the largest account first.
+
+    What passed while nobody monitored is told by the counters of the switch at the end of the gap, unless it was
+    started anew.
+    """
+    from phb.monitor.history.accounts import accounts
+    from phb.monitor.history.file import HistoryFile
+
+    first, end = span.span(datetime.now(UTC))
+    if csv and json:
+        raise InputError(Origin("--csv"), "--csv beside --json", "one of them")
+    with HistoryFile(history or default_history(), read_only=True) as file:
+        found = accounts(file, by, first, end, switch or ())
+    if json:
+        print_json(_as_json(found, by, _zone(span.time_zone)))
+    elif csv:
+        _print_csv(found)
+    else:
+        _print(found, by, _zone(span.time_zone))
+
+
+def default_history() -> Path:
+    """Give where the history lies unless the user says otherwise: beside the state."""
+    from phb.state.database import default_path
+
+    return default_path().with_name("history.sqlite")
+
+
+def _zone(name: str | None) -> tzinfo | None:
+    from phb.values import parse_zone
+
+    if name is None:
+        return None
+    try:
+        return parse_zone(name)
+    except (ValueError, TypeError):
+        raise InputError(Origin("--time-zone"), f"'{name}'", "a time zone such as Europe/Berlin, or UTC") from None
+
+
+def _month(text: str, zone: tzinfo | None) -> tuple[int, int]:
+    match = re.fullmatch(r"(\d{4})-(\d\d)", text)
+    if match is None or not 1 <= int(match[2]) <= 12 or not 1970 < int(match[1]) < 9999:
+        raise InputError(Origin("--month"), f"'{text}'", "a month such as 2026-11")
+    year, month = int(match[1]), int(match[2])
+    ends = (datetime(year, month, 1), datetime(year + month // 12, month % 12 + 1, 1))
+    first, end = (int(_in(each, zone).timestamp()) // 60 for each in ends)
+    return first, end
+
+
+def _minute(text: str, zone: tzinfo | None, option: str) -> int:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        moment = None
+    if moment is None or not 1970 < moment.year < 9999 or moment.second or moment.microsecond:
+        raise InputError(Origin(option), f"'{text}'", "an ISO 8601 time of a whole minute such as 2026-11-01T08:00")
+    return int(_in(moment, zone).timestamp()) // 60
+
+
+def _in(moment: datetime, zone: tzinfo | None) -> datetime:
+    if moment.tzinfo is not None:
+        return moment
+    return moment.astimezone() if zone is None else moment.replace(tzinfo=zone)
+
+
+# ---------------------------------------------------------------------------
+# Shown
+# ---------------------------------------------------------------------------
+
+
+def _row(account: Account) -> dict[str, Any]:
+    from phb.delays import mean_us, percentile_us
+
+    packets, octets, dropped, dropped_octets, marked = account.figures
+    mean, high = mean_us(account.delays), percentile_us(account.delays, 99)
+    # What is pushed out of a queue may have come before the span.
+    sent = max(0, packets - dropped)
+    values = (
+        *(account.switch, account.name, account.direction, packets, octets),
+        *(sent, max(0, octets - dropped_octets), dropped, dropped_octets, marked),
+        *(None if each is None else round(each / 1000, 3) for each in (mean, high)),
+    )
+    return dict(zip(COLUMNS, values, strict=True))
+
+
+def _total(accounts: Sequence[Account]) -> dict[str, Any]:
+    from phb.monitor.history.accounts import Account
+
+    sums = [sum(each.figures[place] for each in accounts) for place in range(5)]
+    return _row(Account("", "total", "", (sums[0], sums[1], sums[2], sums[3], sums[4])))
+
+
+def _time(minutes: int, zone: tzinfo | None) -> str:
+    return f"{datetime.fromtimestamp(minutes * 60, UTC).astimezone(zone):%Y-%m-%dT%H:%M%z}"
+
+
+def _gap(gap: Gap, zone: tzinfo | None) -> dict[str, Any]:
+    ends = [
+        f"{datetime.fromtimestamp(end // 10**9, UTC).astimezone(zone):%Y-%m-%dT%H:%M:%S%z}"
+        for end in (gap.began_ns, gap.ended_ns)
+    ]
+    return {"from": ends[0], "to": ends[1], "counted": gap.counted}
+
+
+def _as_json(found: Accounts, by: By, zone: tzinfo | None) -> dict[str, Any]:
+    return {
+        "by": by.value,
+        "from": _time(found.first, zone),
+        "to": _time(found.end, zone),
+        "accounts": [_row(each) for each in found.accounts],
+        "total": _total(found.accounts),
+        "gaps": [{"switch": name, **_gap(gap, zone)} for name, gaps in found.gaps.items() for gap in gaps],
+        "rounded": found.rounded,
+    }
+
+
+def _print_csv(found: Accounts) -> None:
+    import csv
+    import io
+
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(COLUMNS)
+    for account in found.accounts:
+        rows.writerow("" if value is None else _cell(value) for value in _row(account).values())
+    typer.echo(text.getvalue(), nl=False)
+
+
+def _cell(value: Any) -> Any:
+    """Give a value that no spreadsheet takes for a formula, and no terminal for a command."""
+    from phb.visible import visible
+
+    if not isinstance(value, str):
+        return value
+    shown = visible(value)
+    return f"'{shown}" if shown.startswith(("=", "+", "-", "@")) else shown
+
+
+def _print(found: Accounts, by: By, zone: tzinfo | None) -> None:
+    output = console()
+    rows = table("switch", by.value, "sent", "MB", "dropped", "%", "marked", "mean ms", "99 % ms")
+    for each in (*map(_row, found.accounts), _total(found.accounts)):
+        name = f"{each['name']} ({each['direction']})" if each["direction"] else each["name"]
+        share = 100 * each["dropped_packets"] / each["came_packets"] if each["came_packets"] else 0
+        delays = ("" if each[key] is None else f"{each[key]:g}" for key in COLUMNS[-2:])
+        rows.add_row(
+            *(each["switch"], name or ("(no rule)" if by is By.POLICY else ""), f"{each['sent_packets']}"),
+            *(f"{each['sent_bytes'] / 1e6:.1f}", f"{each['dropped_packets']}", f"{share:.2f}"),
+            *(f"{each['marked_packets']}", *delays),
+        )
+    print_table(output, rows)
+    gaps = [(name, gap) for name, several in found.gaps.items() for gap in several]
+    if gaps:
+        rows = table("gap of", "from", "to", "what passed in it")
+        for name, gap in gaps:
+            told = _gap(gap, zone)
+            rows.add_row(
+                name, told["from"], told["to"], "is counted at its end" if gap.counted else "isn't known whole"
+            )
+        print_table(output, rows)
+    ends = f"{_time(found.first, zone)} to {_time(found.end, zone)}"
+    exact = "" if not found.rounded else ", partly of rounded minutes"
+    count = "1 account" if len(found.accounts) == 1 else f"{len(found.accounts)} accounts"
+    output.print(f"{count}, {ends}{exact}")

@@ -1,0 +1,142 @@
+"""Accounts of a span of time: what the records of minutes, hours and days say together, by whom one asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from phb.errors import InputError
+from phb.monitor.history.file import DAY, HOUR, Gap, HistoryFile, Level
+from phb.monitor.history.packing import unpack_day
+from phb.monitor.history.totals import NOTHING, Figures, Totals
+from phb.monitor.observation import Subject, SubjectKind
+from phb.origin import Origin
+
+MINUTE_NS = 60 * 10**9
+
+
+class By(StrEnum):
+    """Whose accounts."""
+
+    POLICY = "policy"
+    CLASS = "class"
+    STREAM = "stream"
+    SUBNET = "subnet"
+    SWITCH = "switch"
+
+
+_KIND = {
+    By.POLICY: SubjectKind.POLICY,
+    By.CLASS: SubjectKind.CLASS,
+    By.STREAM: SubjectKind.STREAM,
+    By.SUBNET: SubjectKind.POLICY,
+    By.SWITCH: SubjectKind.CLASS,
+}
+
+
+@dataclass(slots=True)
+class Account:
+    """What one had. Of classes and switches the frames by bucket of delay, too.
+
+    Attributes:
+        switch: Empty for a subnet, whose rules may be those of many.
+        name: Of a subnet, from where to where.
+    """
+
+    switch: str
+    name: str
+    direction: str = ""
+    figures: Figures = NOTHING
+    delays: dict[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Accounts:
+    """Accounts of a span in minutes since 1970 (UTC).
+
+    Attributes:
+        gaps: Of each switch, as far as they fall into the span.
+        rounded: Some of it is from rounded minutes.
+    """
+
+    first: int
+    end: int
+    accounts: tuple[Account, ...]
+    gaps: dict[str, Sequence[Gap]]
+    rounded: bool
+
+
+def pieces(first: int, end: int) -> Iterator[tuple[Level, int, int]]:
+    """Cut a span into whole days, whole hours and minutes: each piece from its first minute to before another."""
+    for level, length in ((Level.DAY, DAY), (Level.HOUR, HOUR)):
+        low, high = -(-first // length) * length, end // length * length
+        if low < high:
+            yield level, low, high
+            yield from pieces(first, low)
+            yield from pieces(high, end)
+            return
+    if first < end:
+        yield Level.MINUTE, first, end
+
+
+def accounts(file: HistoryFile, by: By, first: int, end: int, switches: Sequence[str] = ()) -> Accounts:
+    """Give the accounts of a span, the largest first; of some switches, or of all.
+
+    Raises:
+        InputError: A switch isn't in the file, or a record of it is damaged.
+    """
+    known = file.switches()
+    for name in switches:
+        if name not in known:
+            expected = f"one of {', '.join(known)}" if known else "a switch of the history; it has none"
+            raise InputError(Origin("--switch"), f"'{name}'", expected)
+    found: dict[tuple[str, str, str], Account] = {}
+    gaps: dict[str, Sequence[Gap]] = {}
+    rounded = False
+    for name in switches or known:
+        number = known[name]
+        totals = Totals()
+        for level, low, high in pieces(first, end):
+            rounded |= _sum(file, level, number, low, high, totals, delays=_KIND[by] is SubjectKind.CLASS)
+        subjects = file.subjects(number)
+        for each, figures in totals.figures.items():
+            whose = _whose(by, name, *subjects[each])
+            if whose is not None:
+                account = found.setdefault(whose, Account(*whose))
+                a, b = account.figures, figures
+                account.figures = (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4])
+                for bucket, frames in totals.delays.get(each, {}).items():
+                    account.delays[bucket] = account.delays.get(bucket, 0) + frames
+        gaps[name] = file.gaps(number, first * MINUTE_NS, end * MINUTE_NS)
+    ordered = sorted(found.values(), key=lambda each: (-each.figures[1], each.switch, each.name, each.direction))
+    return Accounts(first, end, tuple(ordered), gaps, rounded)
+
+
+def _sum(file: HistoryFile, level: Level, switch: int, first: int, end: int, totals: Totals, *, delays: bool) -> bool:
+    """Add the records of a piece; whether some were rounded."""
+    rounded = False
+    try:
+        for _, data in file.records(level, switch, first, end):
+            totals.add(Totals.decoded(data, delays=delays))
+        if level is Level.MINUTE:
+            for day, data in file.records(Level.PACKED, switch, first // DAY * DAY, end):
+                for minute, each in unpack_day(data).items():
+                    if first <= day + minute < end:
+                        totals.add(each)
+                        rounded = True
+    except ValueError as error:
+        raise InputError(Origin(str(file.path)), f"a damaged record ({error})", "a history of phb") from None
+    return rounded
+
+
+def _whose(by: By, switch: str, subject: Subject, source: str, destination: str) -> tuple[str, str, str] | None:
+    if subject.kind is not _KIND[by]:
+        return None
+    match by:
+        case By.SWITCH:
+            return switch, "", ""
+        case By.SUBNET:
+            return "", f"{source or 'anywhere'} > {destination or 'anywhere'}", ""
+        case _:
+            return switch, subject.name, subject.direction

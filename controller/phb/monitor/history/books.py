@@ -1,0 +1,104 @@
+"""What each switch has shown in its current minute: observations in, closed minutes out. Nothing here knows a disk."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from phb.monitor.history.coding import packed
+from phb.monitor.history.file import Closed, Gap, Known
+from phb.monitor.observation import EventKind, Observation
+from phb.monitor.sample import Sample
+
+MINUTE_NS = 60 * 10**9
+SECOND_NS = 10**9
+
+
+def _numbers() -> array[int]:
+    return array("Q")
+
+
+@dataclass(slots=True)
+class _Book:
+    """One switch.
+
+    Attributes:
+        start: The first sample of all.
+        latest: The newest one; it is of `minute`.
+        seconds: Records of this minute's seconds: second, how many subjects, and of each number, packets and bytes that
+            came, packets that were dropped.
+    """
+
+    start: Sample
+    latest: Sample
+    minute: int
+    fresh: bool = True
+    gaps: list[Gap] = field(default_factory=list)
+    seconds: array[int] = field(default_factory=_numbers)
+
+
+def _began_anew(before: Sample, observation: Observation, sample: Sample) -> bool:
+    """Whether counters may be others than before: what they had until then is told by the sample before."""
+    return (
+        before.instance != sample.instance
+        or before.generation != sample.generation
+        or any(event.kind is EventKind.COUNTERS_ANEW for event in observation.events)
+    )
+
+
+class Books:
+    """The current minute of every switch; `known` has the numbers of those that the file knows."""
+
+    def __init__(self, known: Mapping[str, Known]) -> None:
+        self._known = known
+        self._books: dict[str, _Book] = {}
+        self.now_ns = 0
+
+    def take(self, observation: Observation) -> Iterator[Closed]:
+        """Take an observation; give the minute that it ends."""
+        self.now_ns = observation.time_ns
+        sample = observation.sample
+        if sample is None:
+            return
+        minute = sample.time_ns // MINUTE_NS
+        book = self._books.get(observation.switch)
+        if book is None:
+            book = self._books[observation.switch] = _Book(sample, sample, minute)
+        elif minute != book.minute or _began_anew(book.latest, observation, sample):
+            # A clock that was set back, too, closes the minute; the earlier one is added to once more.
+            if book.fresh:
+                yield self._closed(observation.switch, book)
+            book.minute = minute
+        if observation.gap_s > 0:
+            counted = sample.instance == book.latest.instance
+            book.gaps.append(Gap(sample.time_ns - round(observation.gap_s * SECOND_NS), sample.time_ns, counted))
+        book.latest, book.fresh = sample, True
+        known = self._known.get(observation.switch)
+        if known is not None and observation.changes:
+            self._second(book, known, observation)
+
+    def end(self, before_ns: int | None = None) -> Iterator[Closed]:
+        """Close the minutes that are open, or of them those whose last sample was before a time."""
+        for switch, book in self._books.items():
+            if book.fresh and (before_ns is None or book.latest.time_ns < before_ns):
+                yield self._closed(switch, book)
+
+    def _closed(self, switch: str, book: _Book) -> Closed:
+        seconds = packed(book.seconds) if book.seconds else b""
+        closed = Closed(switch, book.minute, book.start, book.latest, tuple(book.gaps), seconds)
+        book.fresh = False
+        book.gaps = []
+        book.seconds = _numbers()
+        return closed
+
+    def _second(self, book: _Book, known: Known, observation: Observation) -> None:
+        numbers: list[int] = []
+        subjects = known.subjects
+        for subject, change in observation.changes.items():
+            if change.came_packets or change.drops:
+                number = subjects.get(subject)
+                if number is not None:
+                    numbers += (number, change.came_packets, change.came_bytes, sum(change.drops.values()))
+        if numbers:
+            book.seconds.extend((observation.time_ns // SECOND_NS % 60, len(numbers) // 4, *numbers))
