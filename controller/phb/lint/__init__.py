@@ -17,6 +17,7 @@ from phb.lint import (
     expedited,
     meters,
     never,
+    objectives,
     queues,
     rates,
     shadowed,
@@ -41,6 +42,7 @@ CHECKS: tuple[Check, ...] = (
     code_points.CHECK,
     rates.CHECK,
     connections.CHECK,
+    objectives.CHECK,
 )
 
 KINDS: dict[str, Severity] = {kind: severity for check in CHECKS for kind, severity in check.kinds.items()}

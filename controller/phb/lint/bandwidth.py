@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from phb.lint.finding import Check, Context, Finding, Severity
-from phb.lint.traffic import booked, feeding, line_rate, port_of
+from phb.lint.traffic import booked, feeding, kilobits, line_rate, port_of
 from phb.model import ClassBased, PolicySet, Queueing, Rate
 
 OVERBOOKED, NO_HEADROOM, UNKNOWN_RATE, SHAPER = (
@@ -79,7 +79,7 @@ def _classes(policy: PolicySet, queueing: Queueing, schedule: ClassBased) -> Ite
             OVERBOOKED,
             Severity.ERROR,
             origin,
-            f"the classes of port '{queueing.port}' are promised {_shown(total_bits)}, and it has {line}",
+            f"the classes of port '{queueing.port}' are promised {kilobits(total_bits)}, and it has {line}",
             "what is promised above the line's rate can't be kept; strict levels take theirs first",
             "lower the rates of classes and the meters of strict levels to what the line carries together",
         )
@@ -99,10 +99,6 @@ def _bound(policy: PolicySet, traffic_class: str) -> Decimal:
     meters = [action.meter for action in feeding(policy, traffic_class) if action.meter is not None]
     peaks: list[Rate] = [meter.peak_rate or meter.committed_rate for meter in meters if meter.red.drop]
     return sum((rate.bits_per_second for rate in peaks), Decimal(0))
-
-
-def _shown(bits_per_second: Decimal) -> str:
-    return f"{bits_per_second / 1000:f} kbit/s".replace(".0 ", " ")
 
 
 CHECK = Check(

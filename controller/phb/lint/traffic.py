@@ -104,6 +104,11 @@ def booked(bandwidth: Bandwidth, line: Rate | None) -> Decimal | None:
     return None
 
 
+def kilobits(bits_per_second: Decimal) -> str:
+    """Write a rate."""
+    return f"{bits_per_second / 1000:f} kbit/s".replace(".0 ", " ")
+
+
 def is_tcp(conditions: Conditions) -> bool | None:
     """Whether only TCP is asked for; None where TCP is among other traffic."""
     return None if conditions.protocol is None else conditions.protocol == 6

@@ -11,7 +11,7 @@ from phb.model.applicability import Applicability
 from phb.model.base import LAST_PORT, Item, Name, PortReference
 from phb.model.forwarding import CrossConnect, Port, Role, Route
 from phb.model.objectives import DelayObjective, Objectives
-from phb.model.policy_set import JUDGED, Image, PolicySet, PriorityMapping, SubnetPriority, TrafficClass
+from phb.model.policy_set import JUDGED, Image, Judged, PolicySet, PriorityMapping, SubnetPriority, TrafficClass
 from phb.model.rates import Rate, RateBasis, RateUnit
 from phb.model.rules import BehaviourAggregate, CodePoints, Conditions, Day, Direction, Permission, Rule, Validity
 from phb.model.scheduling import (
@@ -62,6 +62,7 @@ __all__ = [
     "FlowQueueing",
     "Image",
     "Item",
+    "Judged",
     "LengthBasis",
     "Marking",
     "Meter",

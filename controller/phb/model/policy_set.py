@@ -62,6 +62,7 @@ class TrafficClass(Item):
     objectives: Objectives | None = None
 
 
+Judged = TrafficClass | Action | Rule | BehaviourAggregate
 JUDGED: Mapping[type[Item], str] = {
     TrafficClass: "class",
     Action: "action",
@@ -105,7 +106,7 @@ class PolicySet(Item):
         return self
 
     @property
-    def judged(self) -> Iterator[TrafficClass | Action | Rule | BehaviourAggregate]:
+    def judged(self) -> Iterator[Judged]:
         """Everything that has objectives."""
         for items in (self.classes, self.actions, self.rules, self.behaviour_aggregates):
             yield from (item for item in items if item.objectives is not None)
