@@ -17,7 +17,7 @@ control PhbEgress(inout headers_t hdr,
 
     // Delay histogram: index = traffic class x 256 + bucket. Delays below 8 us have a bucket each; above, each octave is cut
     // into eight equal parts, so that the middle of a bucket is at most 6.25 percent off.
-    counter(256 * 256, CounterType.packets_and_bytes) class_delay;
+    counter(CLASSES * 256, CounterType.packets_and_bytes) class_delay;
     counter(PORTS, CounterType.packets_and_bytes) port_transmit;
     counter(QUEUES, CounterType.packets_and_bytes) conversation_transmitted;
     counter(QUEUES, CounterType.packets_and_bytes) conversation_refused;
@@ -155,6 +155,7 @@ control PhbEgress(inout headers_t hdr,
                     take_back_tag();
                 }
                 conversation_refused.count(meta.schedule.slot);
+                class_drops.count((bit<32>)(meta.verdict.traffic_class ++ DropReason.PUSHED_OUT));
                 if (meta.tm.push_out == 1 || meta.tm.pushed_out == 1) {
                     drops.count((bit<32>)(bit<5>)DropReason.PUSHED_OUT);
                     policy_drops.count((bit<32>)(meta.verdict.policy ++ DropReason.PUSHED_OUT));

@@ -35,6 +35,7 @@ const port_t CPU_PORT = 510;
 // Behind them one slot for each port, for a queue without conversations.
 #define QUEUES (CONVERSATION_SLOTS + PORTS)
 #define STREAMS 4096
+#define CLASSES 256
 // Accounts of buffers, one for each stream at each port.
 #define ACCOUNTS 8192
 

@@ -42,6 +42,7 @@ control PhbIngress(inout headers_t hdr,
         }
         if (meta.verdict.drop_reason != DropReason.NONE) {
             drops.count((bit<32>)(bit<5>)meta.verdict.drop_reason);
+            class_drops.count((bit<32>)(meta.verdict.traffic_class ++ meta.verdict.drop_reason));
             policy_drops.count((bit<32>)(meta.verdict.policy ++ meta.verdict.drop_reason));
             if (meta.verdict.output_policy != 0) {
                 policy_drops.count((bit<32>)(meta.verdict.output_policy ++ meta.verdict.drop_reason));

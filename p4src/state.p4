@@ -81,6 +81,10 @@ counter(POLICIES << 2, CounterType.packets_and_bytes) policy_traffic;
 // Index: policy x 32 + drop reason; likewise. Egress counts what the traffic manager pushes out.
 @name("PhbIngress.policy_drops")
 counter(POLICIES << 5, CounterType.packets_and_bytes) policy_drops;
+// Index: class x 32 + drop reason; each dropped packet once, by the class that it had then. What the traffic manager dropped,
+// also for want of room, is PUSHED_OUT.
+@name("PhbIngress.class_drops")
+counter(CLASSES << 5, CounterType.packets_and_bytes) class_drops;
 // By drop reason: each dropped packet once.
 @name("PhbIngress.drops")
 counter(32, CounterType.packets_and_bytes) drops;

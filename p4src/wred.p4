@@ -18,6 +18,8 @@ control Wred(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
 
     counter(QUEUES, CounterType.packets_and_bytes) conversation_early_drops;
     counter(QUEUES, CounterType.packets_and_bytes) conversation_marked;
+    // By class.
+    counter(CLASSES, CounterType.packets_and_bytes) class_marked;
 
     // Average packets in the queue, in units of 2^-32, by the queue's slot. Only this stage uses it.
     register<bit<64>>(QUEUES) queue_average;
@@ -111,6 +113,7 @@ control Wred(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
                         hdr.ipv6.traffic_class = meta.flow.tos;
                     }
                     conversation_marked.count(meta.schedule.slot);
+                    class_marked.count((bit<32>)meta.verdict.traffic_class);
                 } else {
                     meta.verdict.drop_reason = DropReason.WRED;
                 }

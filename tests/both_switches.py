@@ -7,7 +7,7 @@ one comes: it never has more than one packet queued, whatever else the machine d
 import time
 from dataclasses import dataclass
 
-from phb.pipeline_names import COLOURS_PER_POLICY, REASONS_PER_POLICY
+from phb.pipeline_names import COLOURS_PER_POLICY, REASONS_PER_CLASS, REASONS_PER_POLICY
 from phb_device import Ports, missing, open_device
 
 IN, OUT = 2, 1
@@ -62,6 +62,8 @@ def _counted(device, intent):
         "policy_drops": _cells(policies, REASONS_PER_POLICY),
         "stream_traffic": _cells(streams, COLOURS_PER_POLICY),
         "drops": range(REASONS_PER_POLICY),
+        "class_drops": _cells([0, *intent.classes.values()], REASONS_PER_CLASS),
+        "class_marked": [0, *intent.classes.values()],
         "untracked_connections": [0],
         "applicability_segments": range(16),
         "applicability_connections": range(8),

@@ -7,6 +7,7 @@ from enum import IntEnum
 REASONS_PER_POLICY = 32
 COLOURS_PER_POLICY = 4
 BUCKETS_PER_CLASS = 256
+REASONS_PER_CLASS = 32
 
 COLOURS = {0: "green", 1: "yellow", 2: "red"}
 

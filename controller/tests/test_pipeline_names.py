@@ -13,6 +13,7 @@ from phb.pipeline_names import (
     BUCKETS_PER_CLASS,
     COLOURS,
     COLOURS_PER_POLICY,
+    REASONS_PER_CLASS,
     REASONS_PER_POLICY,
     DropReason,
     drop_cells,
@@ -30,7 +31,11 @@ def members(enum):
 
 def test_drop_reasons():
     assert {reason.name: reason.value for reason in DropReason} == members("DropReason")
-    assert int(re.search(r"enum bit<(\d+)> DropReason", HEADERS)[1]) == REASONS_PER_POLICY.bit_length() - 1
+    assert (
+        int(re.search(r"enum bit<(\d+)> DropReason", HEADERS)[1])
+        == REASONS_PER_POLICY.bit_length() - 1
+        == REASONS_PER_CLASS.bit_length() - 1
+    )
 
 
 def test_colours():
@@ -49,12 +54,13 @@ def test_conversation_slots():
 def test_counters_are_indexed_as_displayed():
     assert "policy_traffic.count((bit<32>)(meta.verdict.policy ++ meta.verdict.colour))" in MAIN
     assert "policy_drops.count((bit<32>)(meta.verdict.policy ++ meta.verdict.drop_reason))" in MAIN
+    assert "class_drops.count((bit<32>)(meta.verdict.traffic_class ++ meta.verdict.drop_reason))" in MAIN
     assert "drops.count((bit<32>)(bit<5>)meta.verdict.drop_reason)" in MAIN
 
 
 def test_buckets_of_a_class():
     egress = (Path(phb_p4.__file__).parent / "egress.p4").read_text()
-    assert f"counter(256 * {BUCKETS_PER_CLASS}, CounterType.packets_and_bytes) class_delay" in egress
+    assert f"counter(CLASSES * {BUCKETS_PER_CLASS}, CounterType.packets_and_bytes) class_delay" in egress
 
 
 def test_cells_of_a_policy_are_those_that_counters_show():

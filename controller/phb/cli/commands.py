@@ -14,6 +14,7 @@ COMMANDS = (
     "plan",
     "push",
     "watch",
+    "monitor",
     "router",
     "rollback",
     "history",

@@ -104,6 +104,11 @@ class Session:
         """The connection, for other services at the same port."""
         return self._channel
 
+    def unreachable(self, words: str) -> SwitchError:
+        """Give the error of a call that gRPC couldn't make, with what its words mean for our certificates."""
+        known = words if self._tls is None else self._tls.explain(words)
+        return SwitchError(self.address, f"the switch can't be reached ({known})")
+
     # -- mastership ---------------------------------------------------------
 
     @property
@@ -196,13 +201,14 @@ class Session:
         request.entities.add().table_entry.table_id = 0
         return [entity.table_entry async for entity in self._calls.read(request, MOST_ENTRIES)]
 
-    async def rows(self, defaults: Sequence[str] = ()) -> list[TableRow]:
+    async def rows(self, defaults: Sequence[str] = (), tables: Sequence[str] | None = None) -> list[TableRow]:
         """Read every table entry that a controller can write, but constant ones; also default entries of `defaults`.
 
-        The switch must run the session's artifact.
+        With `tables` only entries of these. The switch must run the session's artifact.
         """
         request = self._read_request()
-        request.entities.add().table_entry.table_id = 0
+        for number in [0] if tables is None else [self.artifact.table(name).number for name in tables]:
+            request.entities.add().table_entry.table_id = number
         asked = {self.artifact.table(name).number for name in defaults}
         for number in asked:
             entry = request.entities.add().table_entry

@@ -225,14 +225,18 @@ _WORDS: Final = {
 }
 
 
-def _message(judgement: Judgement, kind: EventKind) -> str:
+def measured_words(judgement: Judgement) -> str:
+    """Say what was measured, and what was asked for."""
     measure = judgement.measure
     what = _WORDS.get(measure) or f"delay of {judgement.percentile:g} percent"
     limit = "least" if measure is Measure.MINIMUM_RATE else "most"
-    assert judgement.value is not None
-    value, bound = (f"{_number(each)} {judgement.unit}" for each in (judgement.value, judgement.bound))
+    value = "unknown" if judgement.value is None else f"{_number(judgement.value)} {judgement.unit}"
+    return f"{what} {value}, wanted is at {limit} {_number(judgement.bound)} {judgement.unit}"
+
+
+def _message(judgement: Judgement, kind: EventKind) -> str:
     end = "not achieved" if kind is EventKind.NOT_ACHIEVED else "okay again"
-    return f"{words_of(judgement.subject)}: {what} {value}, wanted is at {limit} {bound}: {end}"
+    return f"{words_of(judgement.subject)}: {measured_words(judgement)}: {end}"
 
 
 def _number(value: float) -> str:

@@ -20,10 +20,11 @@ class ClassCount:
     Attributes:
         sent: Frames that left, Ethernet without FCS (`class_delay`, all buckets together).
         delays: Frames that left by bucket of `phb.delays`; buckets without a frame are left out.
-        drops: Packets by reason, as `phb.pipeline_names.DropReason` calls it (`policy_drops` of its policies).
+        drops: Packets by reason, as `phb.pipeline_names.DropReason` calls it (`class_drops`).
         dropped_bytes: The bytes of all of these.
-        marked: Packets that early detection marked instead of dropping them (`conversation_marked`).
-        queued: Packets that wait at all ports (`class_occupancy`, `port_occupancy`); None where it can't be told.
+        marked: Packets that early detection marked instead of dropping them (`class_marked`).
+        queued: Packets that wait in its queues at all ports (`class_occupancy`); None where it has none, or where
+            registers aren't told.
     """
 
     name: str
@@ -63,8 +64,8 @@ class StreamCount:
     """One stream: an action with a meter or a buffer of its own, or one that has objectives.
 
     Attributes:
-        number: 0 where the action has neither meter nor buffer: then its figures are those of its policies.
-        colours: What came, by colour (`stream_traffic`, else `policy_traffic` of its policies).
+        number: 0 where the action has neither meter nor buffer.
+        colours: What came, by colour (`policy_traffic` of its policies).
         drops: Packets by reason (`policy_drops` of its policies).
         dropped_bytes: The bytes of all of these.
     """

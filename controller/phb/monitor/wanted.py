@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from phb.model import DEFAULT_CLASS, Action, BehaviourAggregate, Direction, Objectives, PolicySet, Rule
+from phb.intent import Policy
+from phb.model import DEFAULT_CLASS, Action, BehaviourAggregate, Objectives, PolicySet, Rule
 from phb.monitor.observation import Subject, SubjectKind
 from phb.names import Names
 
@@ -43,8 +44,7 @@ def wanted_of(policy: PolicySet, names: Names) -> dict[Subject, Wanted]:
     }
     directions: dict[str, list[str]] = {}
     for numbered in names.policies.values():
-        direction = "" if numbered.direction == Direction.ANY else numbered.direction
-        directions.setdefault(numbered.rule, []).append(direction)
+        directions.setdefault(numbered.rule, []).append(direction_of(numbered))
     items: tuple[Rule | BehaviourAggregate, ...] = (*policy.rules, *policy.behaviour_aggregates)
     of_actions: dict[str, list[PolicyKey]] = {}
     actions = {action.name: action for action in policy.actions}
@@ -67,6 +67,11 @@ def wanted_of(policy: PolicySet, names: Names) -> dict[Subject, Wanted]:
 def objectives_of(policy: PolicySet, names: Names) -> Mapping[Subject, Objectives]:
     """Give the objectives alone (`wanted_of`)."""
     return {subject: wanted.objectives for subject, wanted in wanted_of(policy, names).items()}
+
+
+def direction_of(policy: Policy) -> str:
+    """Give a policy's direction as samples have it: empty where the rule asks none."""
+    return "" if policy.direction == "any" else policy.direction
 
 
 def class_of(action: Action | None) -> str:

@@ -9,14 +9,14 @@ from phb.device.labels import said
 from phb.device.references import References
 from phb.device.session import CounterValue, Session
 from phb.entries import MatchField, TableRow
-from phb.pipeline_names import BUCKETS_PER_CLASS, COLOURS_PER_POLICY, REASONS_PER_POLICY
+from phb.pipeline_names import BUCKETS_PER_CLASS, COLOURS_PER_POLICY, REASONS_PER_CLASS, REASONS_PER_POLICY
 
 # The counters of a kind of number, and how many cells W each number has there: number N's begin at N * W.
-# Every packet is counted in the first counter of its kind: where that is zero, the others are too.
+# Every packet of a policy or stream is counted in the first counter: where that is zero, the others are, too.
 BY_NUMBER: Final = {
     "policy": (("policy_traffic", COLOURS_PER_POLICY), ("policy_drops", REASONS_PER_POLICY)),
     "stream": (("stream_traffic", COLOURS_PER_POLICY),),
-    "traffic_class": (("class_delay", BUCKETS_PER_CLASS),),
+    "traffic_class": (("class_delay", BUCKETS_PER_CLASS), ("class_drops", REASONS_PER_CLASS), ("class_marked", 1)),
 }
 # Packets in a queue are those that came, less those that left or were refused by the switch.
 CAME: Final = "conversation_enqueued"
@@ -70,7 +70,8 @@ async def clear_numbers(session: Session, space: str, numbers: Iterable[int]) ->
             cells = [number * width + cell for number in counting for cell in range(width)]
             taken[name] = await session.counter(name, cells)
             await session.clear_counter(name, taken[name])
-            counting = sorted({cell // width for cell in taken[name]})
+            if space != "traffic_class":
+                counting = sorted({cell // width for cell in taken[name]})
     return taken
 
 

@@ -99,7 +99,7 @@ def _meant(reading: Reading, which: Which) -> tuple[dict[str, set[int] | None], 
     cells |= {name: set(chosen) for name in OF_PORT}
     if every:
         applicable = (name for name in reading.session.artifact.counters if name.startswith("applicability_"))
-        cells |= dict.fromkeys((*OF_SWITCH, "class_delay", *applicable))
+        cells |= dict.fromkeys((*OF_SWITCH, *(name for name, _ in BY_NUMBER["traffic_class"]), *applicable))
     slots = {CONVERSATION_SLOTS + port for port in chosen}
     for port, entry in scheduled(reading):
         for place in places(reading, port, entry):

@@ -29,6 +29,7 @@ class Counters:
         queue_early_drops: By the same.
         port_transmit: By egress port.
         class_transmit: By the packet's class.
+        class_drops: By the packet's class and the reason.
     """
 
     drops: Cells = field(default_factory=_cells)
@@ -41,6 +42,7 @@ class Counters:
     queue_early_drops: Cells = field(default_factory=_cells)
     port_transmit: Cells = field(default_factory=_cells)
     class_transmit: Cells = field(default_factory=_cells)
+    class_drops: Cells = field(default_factory=_cells)
 
 
 def count(cells: Cells, octets: int, *key: object) -> None:

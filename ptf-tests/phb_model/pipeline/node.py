@@ -201,6 +201,7 @@ class Node:
 
     def _drop(self, packet: ParsedFrame, verdict: _Verdict, reason: Reason) -> PacketFate:
         count(self.counters.drops, packet.length, reason)
+        count(self.counters.class_drops, packet.length, verdict.traffic_class, reason)
         for hook in (INPUT, OUTPUT):
             taken = verdict.taken.get(hook)
             if taken is not None or hook == INPUT:

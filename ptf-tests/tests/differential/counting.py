@@ -2,7 +2,14 @@
 
 from dataclasses import dataclass
 
-from phb.pipeline_names import BUCKETS_PER_CLASS, COLOURS, COLOURS_PER_POLICY, REASONS_PER_POLICY, DropReason
+from phb.pipeline_names import (
+    BUCKETS_PER_CLASS,
+    COLOURS,
+    COLOURS_PER_POLICY,
+    REASONS_PER_CLASS,
+    REASONS_PER_POLICY,
+    DropReason,
+)
 
 PORT_SLOTS = 65536
 """Of conversations; the slots of ports come behind them."""
@@ -58,6 +65,9 @@ def layout(intent, ports):
         found.append(
             Cells("class_transmit", (word,), "PhbEgress.class_delay", number * BUCKETS_PER_CLASS, BUCKETS_PER_CLASS)
         )
+        for reason in reasons:
+            cell = number * REASONS_PER_CLASS + reason.value
+            found.append(Cells("class_drops", (word, reason.name), "PhbIngress.class_drops", cell))
     return found
 
 

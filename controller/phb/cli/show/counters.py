@@ -67,17 +67,26 @@ def _as_json(counters: Counters) -> dict[str, Any]:
 def meaning(name: str, index: int) -> str:
     """Say what a counter's index stands for, where that is known."""
     from phb.delays import below_us
-    from phb.pipeline_names import BUCKETS_PER_CLASS, COLOURS, COLOURS_PER_POLICY, REASONS_PER_POLICY, DropReason
+    from phb.pipeline_names import (
+        BUCKETS_PER_CLASS,
+        COLOURS,
+        COLOURS_PER_POLICY,
+        REASONS_PER_CLASS,
+        REASONS_PER_POLICY,
+        DropReason,
+    )
+    from phb.show.policies import reason_words
     from phb.show.queues import CONVERSATION_SLOTS
 
     match name:
         case "policy_traffic":
             return f"policy {index // COLOURS_PER_POLICY}, {COLOURS.get(index % COLOURS_PER_POLICY, '?')}"
         case "policy_drops":
-            reason = index % REASONS_PER_POLICY
-            known = reason in DropReason.__members__.values()
-            words = DropReason(reason).name.lower().replace("_", " ") if known else f"reason {reason}"
-            return f"policy {index // REASONS_PER_POLICY}, {words}"
+            return f"policy {index // REASONS_PER_POLICY}, {reason_words(index % REASONS_PER_POLICY)}"
+        case "class_drops":
+            return f"class {index // REASONS_PER_CLASS}, {reason_words(index % REASONS_PER_CLASS)}"
+        case "class_marked":
+            return f"class {index}"
         case "drops":
             return DropReason(index).name.lower().replace("_", " ") if index in DropReason.__members__.values() else ""
         case "class_delay":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any, Final
 
 import grpc
@@ -14,7 +14,7 @@ METHOD: Final = f"/{PACKAGE}.Telemetry/Watch"
 
 async def watch(
     channel: grpc.aio.Channel, device_id: int, ranges: Sequence[tuple[int, int, int]], interval_ns: int = 0
-) -> AsyncIterator[Any]:
+) -> AsyncGenerator[Any, None]:
     """Give samples as messages `Sample`, each with all cells of its moment.
 
     The first one, and the first of another `instance`, has all cells that aren't zero, a later one those that changed

@@ -1,0 +1,218 @@
+"""``phb monitor``: what service each class gets on many switches, judged, kept and told."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from phb.cli.application import OK, REFUSED, app, epilog
+from phb.cli.interrupting import run_until_signal
+from phb.cli.options import Json, PolicyFiles, ProgramOptions, ReadingOptions, StateFile, SwitchOptions, grouped
+from phb.cli.output import console, print_error, print_json, print_line, print_table
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from phb.deploying import Prepared
+    from phb.device.artifact import Artifact
+    from phb.inventory import Switch
+    from phb.monitor.monitoring import Monitor
+    from phb.monitor.observation import Observation
+
+
+@dataclass(frozen=True)
+class TakerOptions:
+    """Who else gets what the monitor finds."""
+
+    metrics: Annotated[
+        str | None,
+        typer.Option("--metrics", metavar="HOST:PORT", help="Serve /metrics there for Prometheus.  (default: nowhere)"),
+    ] = None
+
+
+@app.command(
+    epilog=epilog(
+        "phb monitor --inventory network.yaml",
+        "phb monitor --inventory network.yaml --metrics 127.0.0.1:9464 --json",
+        "phb monitor --address 192.0.2.1:9559 c7513.yaml c7513-wfq.yaml --show",
+        "phb monitor --inventory network.yaml --once --interval 10",
+    )
+)
+@grouped
+def monitor(
+    switches: SwitchOptions,
+    reading: ReadingOptions,
+    program: ProgramOptions,
+    takers: TakerOptions,
+    files: PolicyFiles = None,
+    interval: Annotated[
+        float, typer.Option(min=0.1, max=3600, metavar="SECONDS", help="Between two samples of a switch.")
+    ] = 1.0,
+    once: Annotated[
+        bool,
+        typer.Option(
+            "--once",
+            help="Measure one interval, print it, and end: 1 if a switch is away or an objective not achieved.",
+        ),
+    ] = False,
+    show: Annotated[
+        bool, typer.Option("--show", help="Show rates, losses and delays of classes, too, again and again.")
+    ] = False,
+    state: StateFile = None,
+    json: Json = False,
+) -> int:
+    """Watch what service each class gets, and tell when an objective isn't achieved, and when it is again.
+
+    Reads counters, and never writes to a switch. Policy files give names and objectives; SIGHUP has them, and the
+    inventory, read at once. Ends with exit code 0 on SIGTERM, 130 on Ctrl-C.
+    """
+    from phb.monitor.monitoring import Monitor, Options
+
+    artifact = program.load()
+    chosen = _chosen(switches, reading, files or ())
+    pushed = _pushed(chosen, artifact, reading, state)
+    running = Running(
+        Monitor(chosen, artifact, Options(interval, once=once), pushed=pushed), chosen, takers, json=json, show=show
+    )
+    if once:
+        ended = run_until_signal(running.once())
+        return ended or (REFUSED if running.newest.trouble else OK)
+    return run_until_signal(running.forever(lambda: _chosen(switches, reading, files or ())))
+
+
+def _chosen(switches: SwitchOptions, reading: ReadingOptions, files: Sequence[str]) -> list[Switch]:
+    """Give the switches that are meant, and check their certificates."""
+    chosen = switches.many(files, reading, needed=())
+    for switch in chosen:
+        if switch.certificates is not None:
+            switch.certificates.credentials()
+    return chosen
+
+
+def _pushed(
+    chosen: Sequence[Switch], artifact: Artifact, reading: ReadingOptions, state: Path | None
+) -> Mapping[str, Prepared]:
+    """Give the policies that switches without files were given last."""
+    from phb.cli.show.live import last_pushed
+
+    found = {switch.name: last_pushed(switch, artifact, reading, state) for switch in chosen if not switch.policies}
+    return {name: prepared for name, prepared in found.items() if prepared is not None}
+
+
+class Running:
+    """A monitor with those who take its observations, lines or JSON among them."""
+
+    def __init__(
+        self, monitor: Monitor, switches: Sequence[Switch], options: TakerOptions, *, json: bool, show: bool
+    ) -> None:
+        from phb.cli.monitored import Newest
+
+        self.newest = Newest([switch.name for switch in switches])
+        self._monitor = monitor
+        self._options = options
+        self._json = json
+        self._show = show
+
+    async def forever(self, again: Callable[[], list[Switch]]) -> None:
+        """Monitor until cancelled; on SIGHUP, `again` gives the switches that are meant then."""
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        rereading: set[asyncio.Task[None]] = set()
+
+        def reread() -> None:
+            task = loop.create_task(self._reread(again))
+            rereading.add(task)
+            task.add_done_callback(rereading.discard)
+
+        loop.add_signal_handler(signal.SIGHUP, reread)
+        async with AsyncExitStack() as stack:
+            await self._open(stack)
+            self._monitor.takers.append(_Lines(json=self._json))
+            if self._show:
+                self._monitor.takers.append(self.newest)
+                stack.push_async_callback(_ended, loop.create_task(self._redraw()))
+            await self._monitor.run()
+
+    async def once(self) -> None:
+        """Measure one interval of each switch, and print it."""
+        import asyncio
+
+        async with AsyncExitStack() as stack:
+            await self._open(stack)
+            self._monitor.takers.append(self.newest)
+            task = asyncio.create_task(self._monitor.run())
+            stack.push_async_callback(_ended, task)
+            whole = asyncio.create_task(self.newest.whole.wait())
+            stack.push_async_callback(_ended, whole)
+            await asyncio.wait([task, whole], return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                task.result()
+        if self._json:
+            print_json(self.newest.as_json())
+        else:
+            print_table(console(), self.newest.table())
+
+    async def _open(self, stack: AsyncExitStack) -> None:
+        options, names = self._options, list(self.newest.switches)
+        if options.metrics is not None:
+            from phb.monitor.metrics import STALE_AFTER_S, serve
+
+            stale_after_s = max(STALE_AFTER_S, 3 * self._monitor.options.interval_s)
+            metrics = await stack.enter_async_context(serve(options.metrics, names, stale_after_s=stale_after_s))
+            self._monitor.takers.append(metrics)
+            print_error(f"metrics: http://{metrics.address}/metrics")
+
+    async def _reread(self, again: Callable[[], list[Switch]]) -> None:
+        from phb.errors import PhbError
+
+        try:
+            self._monitor.follow_switches(again())
+        except PhbError as error:
+            self._monitor.trouble(f"{error}; the inventory before holds on")
+        await self._monitor.reread()
+
+    async def _redraw(self) -> None:
+        import asyncio
+
+        from rich.live import Live
+
+        output, seconds = console(), max(1.0, self._monitor.options.interval_s)
+        if not output.is_terminal:
+            while True:
+                await asyncio.sleep(seconds)
+                print_table(output, self.newest.table())
+        with Live(self.newest.table(), console=output, screen=True, auto_refresh=False) as live:
+            while True:
+                await asyncio.sleep(seconds)
+                live.update(self.newest.table(), refresh=True)
+
+
+async def _ended(task: asyncio.Task[Any]) -> None:
+    import asyncio
+
+    task.cancel()
+    await asyncio.wait([task])
+
+
+class _Lines:
+    """Prints events, a line each."""
+
+    def __init__(self, *, json: bool) -> None:
+        self._json = json
+
+    def take(self, observation: Observation) -> None:
+        from phb.cli.monitored import event_as_json, time_of
+
+        for event in observation.events:
+            if self._json:
+                print_json(event_as_json(event), indent=None)
+            else:
+                about = f"{event.switch}: " if event.switch else ""
+                print_line(f"{time_of(event.time_ns)} {about}{event.kind}: {event.message}")

@@ -1,0 +1,155 @@
+"""Many switches, each read on its own, for as long as the process runs: sessions, gaps, judgements, takers.
+
+    policies (files) + reading (samples) > watched (one switch: changes, judging, away and back) > takers
+
+One that is frozen, slow or gone delays no other: each has a task of its own, and nobody waits for takers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Final
+
+from phb.deploying import Prepared
+from phb.device.artifact import Artifact
+from phb.inventory import Switch
+from phb.monitor.observation import Event, EventKind, Observation, Taker
+from phb.monitor.policies import Policies
+from phb.monitor.watched import DEFAULT, Options, Watched
+
+__all__ = ["Monitor", "Options"]
+
+STAGGER_S: Final = 0.005
+"""Seconds between the first sessions of two switches: their handshakes need not all come at once."""
+BACK_S: Final = 1.0
+"""A clock that goes back by more is told."""
+
+
+class Monitor:
+    """Monitors switches; `takers` may be added before `run`.
+
+    Args:
+        pushed: The policies that switches without files were given.
+    """
+
+    def __init__(
+        self,
+        switches: Sequence[Switch],
+        artifact: Artifact,
+        options: Options = DEFAULT,
+        *,
+        pushed: Mapping[str, Prepared] | None = None,
+        clock_ns: Callable[[], int] = time.time_ns,
+    ) -> None:
+        self.takers: list[Taker] = []
+        self.options = options
+        self._artifact = artifact
+        self._clock_ns = clock_ns
+        self._troubles: list[Event] = []
+        self._policies = Policies(switches, artifact, self._files_are_wrong, pushed or {})
+        self._switches: dict[str, tuple[Switch, Watched, asyncio.Task[None] | None]] = {}
+        self._wanted = list(switches)
+        self._running = False
+
+    def trouble(self, message: str, switch: str = "") -> None:
+        """Tell of a trouble of the monitor itself, with the next observation; of one switch where `switch` names it."""
+        self._troubles.append(Event(self._clock_ns(), switch, EventKind.TROUBLE, message))
+
+    async def run(self) -> None:
+        """Monitor until cancelled."""
+        self._running = True
+        await self._policies.look()
+        self._failure = asyncio.get_running_loop().create_future()
+        tasks: list[asyncio.Future[None]] = [
+            asyncio.create_task(self._policies.follow()),
+            asyncio.create_task(self._tick()),
+            self._failure,
+        ]
+        try:
+            self.follow_switches(self._wanted)
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+            for task in done:
+                task.result()
+        finally:
+            self._running = False
+            tasks += [task for _, _, task in self._switches.values() if task is not None]
+            for task in tasks:
+                task.cancel()
+            for task in tasks:
+                with suppress(asyncio.CancelledError, Exception):
+                    await task
+
+    def follow_switches(self, switches: Sequence[Switch]) -> None:
+        """Monitor these from now on; those that stay as they are go on undisturbed."""
+        self._wanted = list(switches)
+        if not self._running:
+            return
+        self._policies.follow_switches(switches)
+        names = {switch.name for switch in switches}
+        for name, (_, _, task) in list(self._switches.items()):
+            if name not in names:
+                del self._switches[name]
+                if task is not None:
+                    task.cancel()
+        started = 0
+        for switch in switches:
+            known = self._switches.get(switch.name)
+            if known is not None and known[0] == switch:
+                continue
+            if known is not None and known[2] is not None:
+                known[2].cancel()
+            watched = Watched(switch, self._artifact, self._policies, self.options, self._take, self._clock_ns)
+            task = asyncio.create_task(watched.run(started * STAGGER_S))
+            self._switches[switch.name] = switch, watched, task
+            started += 1
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """End everything if a task has ended by itself: that is a fault of the program."""
+        if not task.cancelled() and (error := task.exception()) is not None and not self._failure.done():
+            self._failure.set_exception(error)
+
+    async def reread(self) -> None:
+        """Look at all policy files now."""
+        await self._policies.look()
+
+    def _take(self, observation: Observation) -> None:
+        if self._troubles:
+            observation = self._with_troubles(observation)
+        for taker in self.takers:
+            taker.take(observation)
+
+    def _with_troubles(self, observation: Observation) -> Observation:
+        """Add what is to be told of the monitor itself, and of this switch."""
+        mine = [event for event in self._troubles if event.switch in ("", observation.switch)]
+        self._troubles = [event for event in self._troubles if event not in mine]
+        return Observation(
+            observation.switch,
+            observation.time_ns,
+            observation.sample,
+            observation.changes,
+            observation.gap_s,
+            observation.judgements,
+            (*mine, *observation.events),
+        )
+
+    def _files_are_wrong(self, switches: Sequence[str], message: str) -> None:
+        for switch in switches:
+            self.trouble(message, switch)
+
+    async def _tick(self) -> None:
+        """Notice switches that have fallen silent; not when it is the monitor itself that was held up."""
+        loop = asyncio.get_running_loop()
+        tick_s = self.options.interval_s / 2
+        ahead_ns = self._clock_ns() - time.monotonic_ns()
+        while True:
+            before = loop.time()
+            await asyncio.sleep(tick_s)
+            late_s = loop.time() - before - tick_s
+            was, ahead_ns = ahead_ns, self._clock_ns() - time.monotonic_ns()
+            if was - ahead_ns > BACK_S * 1e9:
+                self.trouble(f"the clock of this machine was set back by {(was - ahead_ns) / 1e9:.1f} s")
+            for _, watched, _ in list(self._switches.values()):
+                watched.tick(late_s)

@@ -1,0 +1,149 @@
+"""Samples from a switch that has phb.telemetry: cells of one moment, and only those that changed.
+
+Cells have numbers, entries say whose they are, and a push may change both. A sample is given only where the entries
+have been the same before and after it, or nothing was written since: `Sample.writes` tells.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
+from typing import Any, Final
+
+import grpc
+
+from phb.deploying import Prepared
+from phb.device.deadlines import understood
+from phb.device.session import Session
+from phb.errors import SwitchError
+from phb.monitor.reading.client import watch
+from phb.monitor.reading.counting import Counting, Interface
+from phb.monitor.reading.entries import read_subjects
+from phb.monitor.reading.subjects import Subjects
+from phb.monitor.sample import Sample
+
+SHARE: Final = 0.1
+"""The most of the time that reading entries may take where they are written all the time."""
+
+
+class NoTelemetryError(Exception):
+    """The switch doesn't have the service."""
+
+
+class TelemetryReader:
+    """Reads one switch over one session.
+
+    Args:
+        switch: Its name in samples.
+        prepared: Gives the policies that the switch has been given, as they are now; None without.
+        interfaces: Gives what gNMI says, by port number.
+        clock_ns: The time of samples (Unix).
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        switch: str,
+        *,
+        prepared: Callable[[], Prepared | None],
+        interfaces: Callable[[], Mapping[int, Interface]],
+        clock_ns: Callable[[], int] = time.time_ns,
+    ) -> None:
+        self._session = session
+        self._switch = switch
+        self._prepared = prepared
+        self._interfaces = interfaces
+        self._clock_ns = clock_ns
+        self._rested_at = 0.0
+
+    async def samples(self, interval_s: float) -> AsyncGenerator[Sample, None]:
+        """Give samples until the switch ends it; one where `interval_s` is 0.
+
+        Raises:
+            NoTelemetryError: It doesn't have the service.
+            SwitchError: It can't be reached, has ended the call, or runs another program.
+        """
+        prepared = self._prepared()
+        subjects: Subjects | None = await self._read(prepared)
+        while subjects is not None:
+            async with aclosing(self._with(subjects, prepared, interval_s)) as samples:
+                subjects = None
+                async for each in samples:
+                    if isinstance(each, Sample):
+                        yield each
+                        if not interval_s:
+                            return
+                    else:
+                        prepared, subjects = each
+
+    async def _with(
+        self, subjects: Subjects, prepared: Prepared | None, interval_s: float
+    ) -> AsyncGenerator[Sample | tuple[Prepared | None, Subjects], None]:
+        """Give samples by these names; at last other names, where entries or files say others."""
+        session, counting = self._session, Counting(subjects)
+        ranges = counting.ranges(session.artifact)
+        interfaces: Mapping[int, Interface] | None = None
+        # How many writes there had been when the names were right, and of which program.
+        proven: int | None = None
+        instance: int | None = None
+        async for message in self._messages(counting, interval_s):
+            if message.instance != instance:
+                if instance is not None:
+                    counting.forget()
+                instance, proven, interfaces = message.instance, None, None
+            with understood(session.address):
+                for cells in message.cells:
+                    name = ranges[cells.range][0]
+                    if cells.value:
+                        counting.take_register(name, cells.index, cells.value)
+                    else:
+                        counting.take_counter(name, cells.index, cells.packets, cells.bytes)
+            if interfaces is not (now := self._interfaces()):
+                interfaces = now
+                counting.take_interfaces(now)
+            files = self._prepared()
+            if files is prepared and message.writes == proven:
+                yield self._sample(counting, message)
+                continue
+            if time.monotonic() < self._rested_at and interval_s:
+                continue
+            sample = self._sample(counting, message)
+            again = await self._read(files)
+            if again != subjects:
+                yield files, again
+                return
+            prepared, proven = files, message.writes
+            yield sample
+
+    def _sample(self, counting: Counting, message: Any) -> Sample:
+        return counting.sample(self._switch, self._clock_ns(), message.time_ns, message.instance, message.writes)
+
+    async def _read(self, prepared: Prepared | None) -> Subjects:
+        began = time.monotonic()
+        subjects = await read_subjects(self._session, prepared)
+        ended = time.monotonic()
+        self._rested_at = ended + (ended - began) * (1 - SHARE) / SHARE
+        return subjects
+
+    async def _messages(self, counting: Counting, interval_s: float) -> AsyncGenerator[Any, None]:
+        session, artifact = self._session, self._session.artifact
+        numbers = {name: counter.number for name, counter in artifact.counters.items()}
+        numbers |= {name: register.number for name, register in artifact.registers.items()}
+        ranges = [(numbers[name], first, count) for name, first, count in counting.ranges(artifact)]
+        try:
+            async with aclosing(watch(session.channel, session.device_id, ranges, round(interval_s * 1e9))) as messages:
+                async for message in messages:
+                    yield message
+        except grpc.RpcError as error:
+            raise self._failed(error) from None
+        if interval_s:
+            raise SwitchError(session.address, "the switch ended the call")
+
+    def _failed(self, error: grpc.RpcError) -> Exception:
+        code, words = error.code(), (error.details() or error.code().name)[:2000]
+        if code is grpc.StatusCode.UNIMPLEMENTED:
+            return NoTelemetryError()
+        if code is grpc.StatusCode.UNAVAILABLE:
+            return self._session.unreachable(words)
+        return SwitchError(self._session.address, f"the switch refused: {code.name}: {words}")
