@@ -34,6 +34,12 @@ class TakerOptions:
         str | None,
         typer.Option("--metrics", metavar="HOST:PORT", help="Serve /metrics there for Prometheus.  (default: nowhere)"),
     ] = None
+    snmp: Annotated[
+        Path | None,
+        typer.Option(
+            "--snmp", metavar="SOCKET", help="Be the agent of the snmpd with this AgentX socket.  (default: none)"
+        ),
+    ] = None
 
 
 @app.command(
@@ -78,7 +84,12 @@ def monitor(
     chosen = _chosen(switches, reading, files or ())
     pushed = _pushed(chosen, artifact, reading, state)
     running = Running(
-        Monitor(chosen, artifact, Options(interval, once=once), pushed=pushed), chosen, takers, json=json, show=show
+        Monitor(chosen, artifact, Options(interval, once=once), pushed=pushed),
+        chosen,
+        takers,
+        state,
+        json=json,
+        show=show,
     )
     if once:
         ended = run_until_signal(running.once())
@@ -109,13 +120,23 @@ class Running:
     """A monitor with those who take its observations, lines or JSON among them."""
 
     def __init__(
-        self, monitor: Monitor, switches: Sequence[Switch], options: TakerOptions, *, json: bool, show: bool
+        self,
+        monitor: Monitor,
+        switches: Sequence[Switch],
+        options: TakerOptions,
+        state: Path | None,
+        *,
+        json: bool,
+        show: bool,
     ) -> None:
         from phb.cli.monitored import Newest
 
-        self.newest = Newest([switch.name for switch in switches])
+        self.newest = Newest(switches)
         self._monitor = monitor
+        self._switches = switches
         self._options = options
+        self._state = state
+        self._followers: list[Callable[[Sequence[Switch]], None]] = []
         self._json = json
         self._show = show
 
@@ -160,20 +181,39 @@ class Running:
             print_table(console(), self.newest.table())
 
     async def _open(self, stack: AsyncExitStack) -> None:
-        options, names = self._options, list(self.newest.switches)
+        """Open those who take observations besides; what is wrong with their options ends the command."""
+        options, monitor = self._options, self._monitor
         if options.metrics is not None:
-            from phb.monitor.metrics import STALE_AFTER_S, serve
+            from phb.monitor.metrics import STALE_AFTER_S, Pushes, serve
+            from phb.state import default_path
 
-            stale_after_s = max(STALE_AFTER_S, 3 * self._monitor.options.interval_s)
-            metrics = await stack.enter_async_context(serve(options.metrics, names, stale_after_s=stale_after_s))
-            self._monitor.takers.append(metrics)
+            stale_after_s = max(STALE_AFTER_S, 3 * monitor.options.interval_s)
+            pushes = Pushes(self._state or default_path(), self._switches, monitor.trouble)
+            names = [switch.name for switch in self._switches]
+            serving = serve(options.metrics, names, stale_after_s=stale_after_s, pushes=pushes)
+            metrics = await stack.enter_async_context(serving)
+            monitor.takers.append(metrics)
+            self._followers += [pushes.follow, lambda chosen: metrics.follow([switch.name for switch in chosen])]
             print_error(f"metrics: http://{metrics.address}/metrics")
+        if options.snmp is not None:
+            from phb.monitor.snmp import serve as serve_snmp
+
+            def addresses(chosen: Sequence[Switch]) -> Mapping[str, str]:
+                return {switch.name: switch.address for switch in chosen}
+
+            serving_snmp = serve_snmp(options.snmp, addresses(self._switches), monitor.trouble)
+            agent = await stack.enter_async_context(serving_snmp)
+            monitor.takers.append(agent)
+            self._followers.append(lambda chosen: agent.follow(addresses(chosen)))
 
     async def _reread(self, again: Callable[[], list[Switch]]) -> None:
         from phb.errors import PhbError
 
         try:
-            self._monitor.follow_switches(again())
+            chosen = again()
+            self._monitor.follow_switches(chosen)
+            for follow in (self.newest.follow, *self._followers):
+                follow(chosen)
         except PhbError as error:
             self._monitor.trouble(f"{error}; the inventory before holds on")
         await self._monitor.reread()

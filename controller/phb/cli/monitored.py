@@ -15,6 +15,7 @@ from phb.monitor.observation import State, SubjectKind
 
 if TYPE_CHECKING:
     from phb.cli.tables import Table
+    from phb.inventory import Switch
     from phb.monitor.observation import Change, Event, Judgement, Observation
     from phb.monitor.sample import ClassCount
 
@@ -54,13 +55,18 @@ class Newest:
         whole: Set when there is one of each switch.
     """
 
-    def __init__(self, switches: Sequence[str]) -> None:
-        self.switches: dict[str, Observation | None] = dict.fromkeys(switches)
+    def __init__(self, switches: Sequence[Switch]) -> None:
+        self.switches: dict[str, Observation | None] = {}
         self.whole = asyncio.Event()
+        self.follow(switches)
+
+    def follow(self, switches: Sequence[Switch]) -> None:
+        """Show these from now on."""
+        self.switches = {switch.name: self.switches.get(switch.name) for switch in switches}
 
     def take(self, observation: Observation) -> None:
         """Take one."""
-        if observation.changes or observation.sample is None:
+        if observation.switch in self.switches and (observation.changes or observation.sample is None):
             self.switches[observation.switch] = observation
             if all(each is not None for each in self.switches.values()):
                 self.whole.set()
