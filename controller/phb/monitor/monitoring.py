@@ -11,6 +11,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Final
 
 from phb.deploying import Prepared
@@ -125,15 +126,7 @@ class Monitor:
         """Add what is to be told of the monitor itself, and of this switch."""
         mine = [event for event in self._troubles if event.switch in ("", observation.switch)]
         self._troubles = [event for event in self._troubles if event not in mine]
-        return Observation(
-            observation.switch,
-            observation.time_ns,
-            observation.sample,
-            observation.changes,
-            observation.gap_s,
-            observation.judgements,
-            (*mine, *observation.events),
-        )
+        return replace(observation, events=(*mine, *observation.events))
 
     def _files_are_wrong(self, switches: Sequence[str], message: str) -> None:
         for switch in switches:

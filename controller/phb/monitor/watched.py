@@ -214,4 +214,8 @@ class Watched:
         events += self._judging.take(between.changes, time_ns)
         self._before, self._heard_at = sample, now
         judgements = self._judging.judgements
-        self._take(Observation(sample.switch, time_ns, sample, between.changes, gap_s, judgements, tuple(events)))
+        policy = None if files is None else files.policy
+        observed = Observation(
+            sample.switch, time_ns, sample, between.changes, gap_s, judgements, tuple(events), policy
+        )
+        self._take(observed)
