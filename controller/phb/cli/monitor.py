@@ -34,6 +34,22 @@ class TakerOptions:
         str | None,
         typer.Option("--metrics", metavar="HOST:PORT", help="Serve /metrics there for Prometheus.  (default: nowhere)"),
     ] = None
+    metrics_policies: Annotated[
+        int,
+        typer.Option(
+            "--metrics-policies",
+            min=0,
+            max=100_000,
+            metavar="NUMBER",
+            help="Policies, and streams, of each switch with series of their own; the others are summed.",
+        ),
+    ] = 100
+    metrics_bounds: Annotated[
+        int,
+        typer.Option(
+            "--metrics-bounds", metavar="NUMBER", help="Bounds of delay histograms per power of two: 1, 2, 4 or 8."
+        ),
+    ] = 2
     snmp: Annotated[
         Path | None,
         typer.Option(
@@ -190,7 +206,14 @@ class Running:
             stale_after_s = max(STALE_AFTER_S, 3 * monitor.options.interval_s)
             pushes = Pushes(self._state or default_path(), self._switches, monitor.trouble)
             names = [switch.name for switch in self._switches]
-            serving = serve(options.metrics, names, stale_after_s=stale_after_s, pushes=pushes)
+            serving = serve(
+                options.metrics,
+                names,
+                policies=options.metrics_policies,
+                fineness=options.metrics_bounds,
+                stale_after_s=stale_after_s,
+                pushes=pushes,
+            )
             metrics = await stack.enter_async_context(serving)
             monitor.takers.append(metrics)
             self._followers += [pushes.follow, lambda chosen: metrics.follow([switch.name for switch in chosen])]

@@ -78,6 +78,8 @@ async def serve(
     Raises:
         InputError: There is no such address, or somebody else has its port.
     """
+    if fineness not in FINENESS:
+        raise InputError(Origin(f"{option}-bounds"), f"{fineness}", "1, 2, 4 or 8")
     host, port = _parsed(address, option)
     newest = Newest(switches, policies, stale_after_s, clock)
     pages = Pages(newest, Bounds(fineness))

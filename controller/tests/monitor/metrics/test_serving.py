@@ -223,6 +223,13 @@ async def test_a_wrong_address_is_named(address, found):
     assert str(raised.value) == f"--metrics: found {found}, expected HOST:PORT, such as 127.0.0.1:9464"
 
 
+async def test_a_wrong_number_of_bounds_is_named():
+    with pytest.raises(InputError) as raised:
+        async with serve("127.0.0.1:0", (), fineness=3):
+            pass
+    assert str(raised.value) == "--metrics-bounds: found 3, expected 1, 2, 4 or 8"
+
+
 async def test_an_address_that_cannot_be_had_is_named():
     async with serving() as (_, port):
         for address, words in (
