@@ -1,7 +1,7 @@
 """Bounds of histograms are edges of buckets, so that a count is neither too high nor too low."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_up import a_class, a_sample
 from metrics_pages import newest, page_of, samples
@@ -22,6 +22,7 @@ def test_bounds_are_edges_of_buckets_in_order(fineness, number):
     assert all(each * 2 in bounds for each in bounds[:-fineness])
 
 
+@settings(max_examples=30)
 @given(st.lists(st.integers(0, 2**32 - 1), max_size=40), st.sampled_from(FINENESS))
 def test_a_bound_has_exactly_the_frames_below_it(delays_us, fineness):
     counted: dict[int, int] = {}
