@@ -17,14 +17,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from phb.deploying import Prepared
 from phb.errors import InputError, PhbError
 from phb.files import in_words
 from phb.monitor.history.books import MINUTE_NS, Books
 from phb.monitor.history.file import DAY, HOUR, Closed, Gap, HistoryFile, Known
+from phb.monitor.history.networks import networks_of
 from phb.monitor.history.position import Position
 from phb.monitor.history.retention import DEFAULT, Retention
 from phb.monitor.history.upkeep import keep_up
 from phb.monitor.observation import Event, Observation, Subject
+from phb.names import Names
 from phb.origin import Origin
 
 MOST_QUEUED: Final = 20_000
@@ -47,17 +50,25 @@ class History:
         path: The file; made where it isn't there.
         tell: Called, from `take`, with each trouble and its end, in words.
         retention: How long what is kept.
+        prepared: Gives the policy of a switch as it is now, for accounts by subnet; None where there is none.
 
     Raises:
         InputError: The file is no history, or another process writes it.
     """
 
-    def __init__(self, path: Path, tell: Callable[[str], None], retention: Retention = DEFAULT) -> None:
+    def __init__(
+        self,
+        path: Path,
+        tell: Callable[[str], None],
+        retention: Retention = DEFAULT,
+        prepared: Callable[[str], Prepared | None] = lambda _: None,
+    ) -> None:
         self._path = path
         self._tell = tell
+        self._prepared = prepared
         self._retention = retention
         self._lock = _lock(path)
-        self._queue: deque[Observation] = deque()
+        self._queue: deque[tuple[Observation, Prepared | None]] = deque()
         self._told: deque[str] = deque()
         self._left_out = 0
         self._wake = threading.Event()
@@ -88,12 +99,8 @@ class History:
             self._left_out += 1
             return
         self._left_out = 0
-        self._queue.append(observation)
+        self._queue.append((observation, self._prepared(observation.switch)))
         self._wake.set()
-
-    def networks(self, switch: str, networks: Mapping[Subject, tuple[str, str]]) -> None:
-        """Say from which network to which the traffic of a switch's policies goes, in words; for accounts by subnet."""
-        self._keeper.networks(switch, networks)
 
     def close(self) -> None:
         """Write all that there is, and end."""
@@ -110,7 +117,7 @@ class History:
             self._wake.clear()
             stop = self._stop
             while self._queue:
-                self._keeper.take(self._queue.popleft())
+                self._keeper.take(*self._queue.popleft())
             self._keeper.write(last=stop)
             if stop:
                 self._keeper.close()
@@ -130,21 +137,23 @@ class _Keeper:
         self._books = Books(self._known)
         self._closed: deque[Closed] = deque()
         self._events: deque[Event] = deque(maxlen=MOST_EVENTS)
-        self._networks: deque[tuple[str, Subject, str, str]] = deque(maxlen=MOST_EVENTS)
+        self._prepared: dict[str, Prepared] = {}
+        self._networks: dict[str, Mapping[Subject, tuple[str, str]]] = {}
         self._file: HistoryFile | None = None
         self._trouble = ""
         self._kept_up = self._seen = self._settled = 0
         with suppress(OSError, sqlite3.Error):
             self._file = HistoryFile(path)
 
-    def take(self, observation: Observation) -> None:
+    def take(self, observation: Observation, prepared: Prepared | None = None) -> None:
+        if prepared is not None and prepared is not self._prepared.get(observation.switch):
+            self._prepared[observation.switch] = prepared
+            names = Names.of(prepared.intent, prepared.policy)
+            self._networks[observation.switch] = networks_of(prepared.policy, names)
         self._events.extend(observation.events)
         self._closed.extend(self._books.take(observation))
         if len(self._closed) > MOST_CLOSED:
             self._fold()
-
-    def networks(self, switch: str, networks: Mapping[Subject, tuple[str, str]]) -> None:
-        self._networks.extend((switch, subject, *ends) for subject, ends in networks.items())
 
     def _fold(self) -> None:
         """Leave each switch its newest minute: it has the counts of those before, from the file's position on."""
@@ -200,7 +209,6 @@ class _Keeper:
 
     def _commit(self, file: HistoryFile) -> None:
         reached: dict[str, Position] = {}
-        networks = list(self._networks)
         with file.transaction():
             for each in self._closed:
                 known = self._known.get(each.switch)
@@ -211,17 +219,17 @@ class _Keeper:
                     known.position = reached[each.switch]
                 reached[each.switch] = file.write(known, each)
             file.write_events(self._events)
-            for switch, subject, source, destination in networks:
+            for switch, networks in self._networks.items():
                 known = self._known.get(switch)
                 if known is None:
                     known = self._known[switch] = file.switch(switch)
-                file.networks(known, subject, source, destination)
+                for subject, (source, destination) in networks.items():
+                    file.networks(known, subject, source, destination)
         for switch, position in reached.items():
             self._known[switch].position = position
         self._closed.clear()
         self._events.clear()
-        for _ in networks:
-            self._networks.popleft()
+        self._networks = {}
 
     def close(self) -> None:
         if self._closed:

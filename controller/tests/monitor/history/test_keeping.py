@@ -2,13 +2,16 @@
 
 import sqlite3
 from contextlib import contextmanager
+from datetime import datetime
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_up import BEGAN_NS, SECOND_NS, a_class, a_policy, a_sample
 
+from phb.deploying import prepare
 from phb.errors import InputError
+from phb.inventory import Switch as SwitchOfInventory
 from phb.monitor.history import History, Retention, keeping
 from phb.monitor.history.accounts import By, accounts
 from phb.monitor.history.file import HistoryFile
@@ -258,12 +261,29 @@ def test_what_finds_no_room_is_told_and_counted_later(tmp_path, monkeypatch):
     assert told(tmp_path / "h").figures[0] == 50 * 2
 
 
+def test_the_policy_of_a_switch_says_its_subnets(tmp_path, artifact):
+    path = tmp_path / "p.yaml"
+    path.write_text("phb: 1\nrules: [{name: voice, match: {source: 10.1.0.0/16}}]\n")
+    prepared = prepare(
+        SwitchOfInventory(name="edge", address="192.0.2.1:9559", policies=(str(path),)),
+        artifact,
+        at=datetime(2026, 11, 26),
+    )
+    switch = Switch()
+    with History(tmp_path / "h", print, prepared=lambda _: prepared) as history:
+        for second in range(3):
+            history.take(observed(switch.sample(second)))
+            switch.traffic(3)
+    found = told(tmp_path / "h", By.SUBNET)
+    assert (found.name, found.figures[0]) == ("10.1.0.0/16 > anywhere", 8)
+
+
 def _waits(take):
     import time
 
-    def slowly(keeper, observation):
+    def slowly(keeper, observation, prepared):
         time.sleep(0.002)
-        take(keeper, observation)
+        take(keeper, observation, prepared)
 
     return slowly
 
