@@ -56,6 +56,22 @@ class TakerOptions:
             "--snmp", metavar="SOCKET", help="Be the agent of the snmpd with this AgentX socket.  (default: none)"
         ),
     ] = None
+    history: Annotated[
+        Path | None,
+        typer.Option(
+            "--history",
+            metavar="FILE",
+            help="Keep what passes in this file, for phb accounting.  (default: nowhere)",
+        ),
+    ] = None
+    history_keep: Annotated[
+        str | None,
+        typer.Option(
+            "--history-keep",
+            metavar="LIST",
+            help="For how long.  (default: seconds=1h,minutes=2d,rounded=400d,hours=62d,days=10y,size=2G)",
+        ),
+    ] = None
 
 
 @app.command(
@@ -64,6 +80,7 @@ class TakerOptions:
         "phb monitor --inventory network.yaml --metrics 127.0.0.1:9464 --json",
         "phb monitor --address 192.0.2.1:9559 c7513.yaml c7513-wfq.yaml --show",
         "phb monitor --inventory network.yaml --once --interval 10",
+        "phb monitor --inventory network.yaml --history history.sqlite --history-keep minutes=7d,size=8G",
     )
 )
 @grouped
@@ -228,6 +245,15 @@ class Running:
             agent = await stack.enter_async_context(serving_snmp)
             monitor.takers.append(agent)
             self._followers.append(lambda chosen: agent.follow(addresses(chosen)))
+
+        if options.history is not None:
+            from phb.monitor.history import History, Retention
+            from phb.origin import Origin
+
+            keep = options.history_keep
+            retention = Retention() if keep is None else Retention.parse(keep, Origin("--history-keep"))
+            history = stack.enter_context(History(options.history, monitor.trouble, retention, monitor.prepared))
+            monitor.takers.append(history)
 
     async def _reread(self, again: Callable[[], list[Switch]]) -> None:
         from phb.errors import PhbError

@@ -24,7 +24,8 @@ class _Book:
     """One switch.
 
     Attributes:
-        start: The first sample of all.
+        start: The first sample of this process.
+        fresh: `latest` is not yet in a closed minute.
         latest: The newest one; it is of `minute`.
         seconds: Records of this minute's seconds: second, how many subjects, and of each number, packets and bytes that
             came, packets that were dropped.
@@ -65,6 +66,9 @@ class Books:
         book = self._books.get(observation.switch)
         if book is None:
             book = self._books[observation.switch] = _Book(sample, sample, minute)
+            # At once, so that the file has a position from now on, and what passed while nobody looked.
+            yield self._closed(observation.switch, book)
+            return
         elif minute != book.minute or _began_anew(book.latest, observation, sample):
             # A clock that was set back, too, closes the minute; the earlier one is added to once more.
             if book.fresh:

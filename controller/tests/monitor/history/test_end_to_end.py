@@ -1,0 +1,109 @@
+"""``phb monitor --history`` beside a real switch: killed, started again, and each packet is counted once."""
+
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from itertools import count
+
+import pytest
+
+import phb_p4
+from phb.monitor.history.accounts import By, accounts
+from phb.monitor.history.file import HistoryFile
+from phb_switch import Network, P4RuntimeServer, PortConfig, Switch
+
+POLICY = """\
+phb: 1
+ports: [{number: 1, name: in}, {number: 2, name: out}]
+cross-connects: [{between: [in, out]}]
+classes: [{name: gold}]
+actions: [{name: voice, class: gold}]
+rules: [{name: calls, match: {protocol: udp, source: 10.1.0.0/16}, actions: [voice]}]
+"""
+# An Ethernet frame with an IPv4 and a UDP header, from 10.1.0.1 to 10.2.0.1, of 60 bytes.
+FRAME = bytes.fromhex(
+    "02000000010202000000010108004500002800000000401166c10a0100010a020001"
+    "0400138800140000000000000000000000000000000000000000"
+)
+
+
+@pytest.fixture
+def switch(tmp_path):
+    made = Switch("edge", {1: PortConfig(), 2: PortConfig()})
+    made.load(phb_p4.artifact_path().read_text())
+    server = P4RuntimeServer(made, device_id=1)
+    address = f"127.0.0.1:{server.start()}"
+    (tmp_path / "policy.yaml").write_text(POLICY)
+    phb(tmp_path, "push", "--address", address, "policy.yaml")
+    yield made, address
+    server.stop()
+
+
+def phb(folder, *words):
+    command = [sys.executable, "-m", "phb", *words]
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+_STARTS = count()
+
+
+def traffic(switch, packets):
+    """Let packets of 60 bytes pass, at a time after all earlier ones."""
+    start = next(_STARTS) * 10**10
+    network = Network(1)
+    network.add_switch(switch)
+    network.add_replay("source", [(start + 10_000 * number, FRAME) for number in range(packets)])
+    network.connect("source", 0, switch.name, 1)
+    network.run(start + 10**9)
+
+
+def started(folder, address):
+    """Start a monitor, and wait until the file has a position of the switch that is newer than before."""
+    before = position(folder)
+    command = [sys.executable, "-m", "phb", "monitor", "--address", address, "--interval", "0.1"]
+    process = subprocess.Popen([*command, "--history", "history", "policy.yaml"], cwd=folder)
+    end = time.monotonic() + 60
+    while position(folder) == before:
+        assert process.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return process
+
+
+def position(folder):
+    if not (folder / "history").exists():
+        return None
+    with closing(sqlite3.connect(folder / "history")) as connection:
+        try:
+            return connection.execute("SELECT time_ns FROM position").fetchone()
+        except sqlite3.OperationalError:
+            return None
+
+
+def test_each_packet_is_counted_once(tmp_path, switch):
+    made, address = switch
+    traffic(made, 5)  # before anybody looks
+    process = started(tmp_path, address)
+    traffic(made, 700)
+    process.kill()
+    process.wait()
+    traffic(made, 30)
+    process = started(tmp_path, address)
+    traffic(made, 1)
+    time.sleep(0.5)  # a few samples
+    process.send_signal(signal.SIGTERM)
+    assert process.wait() == 0
+    words = ("accounting", "--history", "history", "--from", "2026-01-01", "--json")
+    by_class = json.loads(phb(tmp_path, *words, "--by", "class"))
+    assert [(each["name"], each["sent_packets"], each["sent_bytes"]) for each in by_class["accounts"]] == [
+        ("gold", 731, 731 * 60)
+    ]
+    assert by_class["accounts"][0]["mean_delay_ms"] is not None
+    with HistoryFile(tmp_path / "history", read_only=True) as file:
+        for by, name in ((By.POLICY, "calls"), (By.SUBNET, "10.1.0.0/16 > anywhere")):
+            account = accounts(file, by, 0, 10**8).accounts[0]
+            assert (account.name, account.figures[0]) == (name, 731)
