@@ -48,6 +48,8 @@ class PolicyCount:
         colours: What came, by colour (`policy_traffic`).
         drops: Packets by reason (`policy_drops`).
         dropped_bytes: The bytes of all of these.
+        connections: Established TCP connections that count for the rule's limit (`connection_count`): 0 without a
+            limit, None where it can't be told.
     """
 
     rule: str
@@ -57,6 +59,7 @@ class PolicyCount:
     colours: Mapping[str, CounterValue] = field(default_factory=dict)
     drops: Mapping[str, int] = field(default_factory=dict)
     dropped_bytes: int = 0
+    connections: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,7 @@ class _Cells:
     drops: dict[str, int] = field(default_factory=dict)
     dropped: dict[str, int] = field(default_factory=dict)
     marked: int = 0
+    connections: int | None = None
 
     def changed(self) -> None:
         for owner in self.owners:
@@ -99,7 +100,12 @@ class _Owner:
 
     def of_policy(self) -> PolicyCount:
         colours = self._colours()
-        return PolicyCount(self.name, self.direction, self.number, self.traffic_class, colours, *self._drops())
+        known = [cells.connections for cells in self.cells if cells.connections is not None]
+        connections = sum(known) if known else None
+        drops, dropped = self._drops()
+        return PolicyCount(
+            self.name, self.direction, self.number, self.traffic_class, colours, drops, dropped, connections
+        )
 
     def of_stream(self) -> StreamCount:
         return StreamCount(self.name, self.number, self.traffic_class, self._colours(), *self._drops())
@@ -153,6 +159,9 @@ BY_NUMBER: Final = {
 SENT, WAITING, QUEUED = "port_transmit", "port_occupancy", "class_occupancy"
 """The counter and the registers of ports and of classes' queues."""
 
+CONNECTIONS = "connection_count"
+"""The register of policies."""
+
 
 @dataclass(frozen=True, slots=True)
 class Interface:
@@ -195,6 +204,9 @@ class Counting:
         of_policies: dict[tuple[str, str], _Owner] = {}
         for key, numbers in subjects.policies.items():
             cells = self._cells("policy", numbers.numbers)
+            if self._registers:
+                for each in cells:
+                    each.connections = 0
             of_policies[key] = _owner(key, numbers, self._stale[1], cells)
         of_streams: dict[str, _Owner] = {}
         for action, numbers in subjects.streams.items():
@@ -221,6 +233,10 @@ class Counting:
             found.append((SENT, 0, 0))
         if self._registers and WAITING in artifact.registers:
             found.append((WAITING, 0, 0))
+        if self._registers and CONNECTIONS in artifact.registers:
+            size = artifact.registers[CONNECTIONS].size
+            for first, last in _runs((number for number in self._numbers["policy"] if number < size), HOLE):
+                found.append((CONNECTIONS, first, last - first + 1))
         if QUEUED in artifact.registers:
             found += [(QUEUED, slot, 1) for slot in sorted(self._queues)]
         return found
@@ -250,6 +266,13 @@ class Counting:
         if name == WAITING:
             self._waiting |= zip(indexes, values, strict=True)
             self._ports = None
+            return
+        if name == CONNECTIONS:
+            for number, value in zip(indexes, values, strict=True):
+                cells = self._numbers["policy"].get(number)
+                if cells is not None:
+                    cells.connections = value
+                    cells.changed()
             return
         for slot, value in zip(indexes, values, strict=True):
             owner = self._queues.get(slot)

@@ -1,8 +1,8 @@
 """Objects of SLAPM-MIB (RFC 2758, experimental 88): the names of rules, their statistics, and the monitors of them.
 
 A system is a switch. In the default context a switch's system address is in the index, in its own context it is empty.
-Of the deprecated tables there is none. What isn't there, no counter of the pipeline says: connections by rule, and the
-table of connections.
+Of the deprecated tables there is none. What isn't there, no counter of the pipeline says: how many connections there
+were, and what each of them did.
 """
 
 from __future__ import annotations
@@ -92,6 +92,7 @@ NAME_COLUMNS: Final[tuple[Column[Entry], ...]] = (
 
 STATISTICS_COLUMNS: Final[tuple[Column[Entry], ...]] = (
     Column(1, "slapmPolicyRuleStatsOperStatus", _INT, lambda entry: ACTIVE if entry.gone_ns is None else DELETE_NEEDED),
+    Column(2, "slapmPolicyRuleStatsActiveConns", _G32, lambda entry: entry.connections),
     Column(4, "slapmPolicyRuleStatsLActivated", _TEXT, lambda entry: date_and_time(entry.activated_ns)),
     Column(5, "slapmPolicyRuleStatsLastMapping", _TEXT, lambda entry: date_and_time(entry.used_ns)),
     Column(6, "slapmPolicyRuleStatsInOctets", _C32, lambda entry: entry.came.bytes),
@@ -109,7 +110,7 @@ STATISTICS_COLUMNS: Final[tuple[Column[Entry], ...]] = (
     Column(20, "slapmPolicyRuleStatsTotalRsvpFlows", _C32, lambda entry: 0),
     Column(21, "slapmPolicyRuleStatsActRsvpFlows", _G32, lambda entry: 0),
 )
-"""Without ActiveConns (2), TotalConns (3), CountAccepts (9), CountDenies (10) and OutProOctets (16)."""
+"""Without TotalConns (3), CountAccepts (9), CountDenies (10) and OutProOctets (16)."""
 
 MINIMUM_LOW, MINIMUM_HIGH, MAXIMUM_HIGH, MAXIMUM_LOW, DELAY_HIGH, DELAY_LOW = range(10, 16)
 CONTROL, INTERVAL, ROW_STATUS = 4, 6, 22

@@ -108,6 +108,12 @@ class Entry:
         action = self.switch.configured.rules.get(self.subject.name)
         return (action and action.max_connections) or 0
 
+    @property
+    def connections(self) -> int | None:
+        """Established TCP connections of a rule that has a limit; None of others."""
+        counted = self.counted
+        return counted.connections if isinstance(counted, PolicyCount) and self.connection_limit else None
+
     def drops(self, *reasons: str) -> int:
         """Packets dropped for any of these reasons."""
         drops = self.counted.drops

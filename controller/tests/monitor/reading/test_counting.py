@@ -3,7 +3,7 @@
 import pytest
 
 from phb.device.session import CounterValue
-from phb.monitor.reading.counting import BY_NUMBER, HOLE, QUEUED, SENT, WAITING, Counting, Interface
+from phb.monitor.reading.counting import BY_NUMBER, CONNECTIONS, HOLE, QUEUED, SENT, WAITING, Counting, Interface
 from phb.monitor.reading.subjects import NO_RULE, Numbers, Subjects
 
 SUBJECTS = Subjects(
@@ -53,6 +53,17 @@ def test_class(counting):
     assert (gold.number, gold.sent, gold.delays) == (3, CounterValue(3, 400), {8: 2, 90: 1})
     assert (gold.drops, gold.dropped_bytes) == ({"WRED": 4, "reason 31": 1}, 450)
     assert (gold.marked, gold.queued) == (6, 7)
+
+
+def test_connections(counting):
+    before = sample(counting).policies
+    assert {policy.connections for policy in before.values()} == {0}
+    counting.take_register(CONNECTIONS, [1, 2, 9, 70], [3, 4, 5, 6])
+    after = sample(counting).policies
+    assert [policy.connections for policy in after.values()] == [0, 3, 9]
+    assert after[NO_RULE] is before[NO_RULE]
+    without = Counting(SUBJECTS, registers=False)
+    assert {policy.connections for policy in sample(without).policies.values()} == {None}
 
 
 def test_policies_and_streams(counting):

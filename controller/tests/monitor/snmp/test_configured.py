@@ -58,7 +58,8 @@ def policy():
 
 async def test_tables(agent, daemons, policy):
     async with agent(SINGLE) as taker:
-        rules = [a_policy("transfers", 1, traffic_class="bulk"), a_policy("calls", 2, traffic_class="voice")]
+        transfers, calls = a_policy("transfers", 1, traffic_class="bulk"), a_policy("calls", 2, traffic_class="voice")
+        rules = [replace(transfers, connections=13), replace(calls, connections=0)]
         classes = [a_class(name, number) for number, name in enumerate(("voice", "bulk", "other"), 1)]
         (observation,) = observe([a_sample(0, *rules, *classes)])
         taker.take(replace(observation, policy=policy))
@@ -89,6 +90,8 @@ async def test_tables(agent, daemons, policy):
         }
         limits = values(await daemons.ask("snmpwalk", f"{STATISTICS}.8"))
         assert sorted(limits.values()) == ["0", "20"]
+        open_now = values(await daemons.ask("snmpwalk", f"{STATISTICS}.2"))
+        assert list(open_now.values()) == ["13"]  # of the rule that has a limit
         # With another policy the tables are others.
         taker.take(replace(observation, policy=yaml_format.read("phb: 1\nrules: []\n", "f")))
         assert await table(9) == {}
