@@ -252,7 +252,7 @@ class Running:
 
             keep = options.history_keep
             retention = Retention() if keep is None else Retention.parse(keep, Origin("--history-keep"))
-            history = stack.enter_context(History(options.history, monitor.trouble, retention, monitor.prepared))
+            history = stack.enter_context(History(options.history, monitor.trouble, retention))
             monitor.takers.append(history)
 
     async def _reread(self, again: Callable[[], list[Switch]]) -> None:

@@ -59,10 +59,6 @@ class Monitor:
         """Tell of a trouble of the monitor itself, with the next observation; of one switch where `switch` names it."""
         self._troubles.append(Event(self._clock_ns(), switch, EventKind.TROUBLE, message))
 
-    def prepared(self, switch: str) -> Prepared | None:
-        """Give the policy of a switch, as its files or the last push say it; None where nothing does."""
-        return self._policies.prepared(switch)
-
     async def run(self) -> None:
         """Monitor until cancelled."""
         self._running = True

@@ -17,9 +17,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from phb.deploying import Prepared
 from phb.errors import InputError, PhbError
 from phb.files import in_words
+from phb.model import PolicySet
 from phb.monitor.history.books import MINUTE_NS, Books
 from phb.monitor.history.file import DAY, HOUR, Closed, Gap, HistoryFile, Known
 from phb.monitor.history.networks import networks_of
@@ -27,7 +27,6 @@ from phb.monitor.history.position import Position
 from phb.monitor.history.retention import DEFAULT, Retention
 from phb.monitor.history.upkeep import keep_up
 from phb.monitor.observation import Event, Observation, Subject
-from phb.names import Names
 from phb.origin import Origin
 
 MOST_QUEUED: Final = 20_000
@@ -50,25 +49,17 @@ class History:
         path: The file; made where it isn't there.
         tell: Called, from `take`, with each trouble and its end, in words.
         retention: How long what is kept.
-        prepared: Gives the policy of a switch as it is now, for accounts by subnet; None where there is none.
 
     Raises:
         InputError: The file is no history, or another process writes it.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        tell: Callable[[str], None],
-        retention: Retention = DEFAULT,
-        prepared: Callable[[str], Prepared | None] = lambda _: None,
-    ) -> None:
+    def __init__(self, path: Path, tell: Callable[[str], None], retention: Retention = DEFAULT) -> None:
         self._path = path
         self._tell = tell
-        self._prepared = prepared
         self._retention = retention
         self._lock = _lock(path)
-        self._queue: deque[tuple[Observation, Prepared | None]] = deque()
+        self._queue: deque[Observation] = deque()
         self._told: deque[str] = deque()
         self._left_out = 0
         self._wake = threading.Event()
@@ -99,7 +90,7 @@ class History:
             self._left_out += 1
             return
         self._left_out = 0
-        self._queue.append((observation, self._prepared(observation.switch)))
+        self._queue.append(observation)
         self._wake.set()
 
     def close(self) -> None:
@@ -117,7 +108,7 @@ class History:
             self._wake.clear()
             stop = self._stop
             while self._queue:
-                self._keeper.take(*self._queue.popleft())
+                self._keeper.take(self._queue.popleft())
             self._keeper.write(last=stop)
             if stop:
                 self._keeper.close()
@@ -137,7 +128,7 @@ class _Keeper:
         self._books = Books(self._known)
         self._closed: deque[Closed] = deque()
         self._events: deque[Event] = deque(maxlen=MOST_EVENTS)
-        self._prepared: dict[str, Prepared] = {}
+        self._policies: dict[str, PolicySet] = {}
         self._networks: dict[str, Mapping[Subject, tuple[str, str]]] = {}
         self._file: HistoryFile | None = None
         self._trouble = ""
@@ -145,11 +136,11 @@ class _Keeper:
         with suppress(OSError, sqlite3.Error):
             self._file = HistoryFile(path)
 
-    def take(self, observation: Observation, prepared: Prepared | None = None) -> None:
-        if prepared is not None and prepared is not self._prepared.get(observation.switch):
-            self._prepared[observation.switch] = prepared
-            names = Names.of(prepared.intent, prepared.policy)
-            self._networks[observation.switch] = networks_of(prepared.policy, names)
+    def take(self, observation: Observation) -> None:
+        policy = observation.policy
+        if policy is not None and policy is not self._policies.get(observation.switch):
+            self._policies[observation.switch] = policy
+            self._networks[observation.switch] = networks_of(policy)
         self._events.extend(observation.events)
         self._closed.extend(self._books.take(observation))
         if len(self._closed) > MOST_CLOSED:

@@ -2,16 +2,15 @@
 
 import sqlite3
 from contextlib import contextmanager
-from datetime import datetime
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_up import BEGAN_NS, SECOND_NS, a_class, a_policy, a_sample
 
-from phb.deploying import prepare
 from phb.errors import InputError
-from phb.inventory import Switch as SwitchOfInventory
+from phb.formats import yaml_format
 from phb.monitor.history import History, Retention, keeping
 from phb.monitor.history.accounts import By, accounts
 from phb.monitor.history.file import HistoryFile
@@ -261,18 +260,12 @@ def test_what_finds_no_room_is_told_and_counted_later(tmp_path, monkeypatch):
     assert told(tmp_path / "h").figures[0] == 50 * 2
 
 
-def test_the_policy_of_a_switch_says_its_subnets(tmp_path, artifact):
-    path = tmp_path / "p.yaml"
-    path.write_text("phb: 1\nrules: [{name: voice, match: {source: 10.1.0.0/16}}]\n")
-    prepared = prepare(
-        SwitchOfInventory(name="edge", address="192.0.2.1:9559", policies=(str(path),)),
-        artifact,
-        at=datetime(2026, 11, 26),
-    )
+def test_the_policy_of_a_switch_says_its_subnets(tmp_path):
+    policy = yaml_format.read("phb: 1\nrules: [{name: voice, match: {source: 10.1.0.0/16}}]\n", "f")
     switch = Switch()
-    with History(tmp_path / "h", print, prepared=lambda _: prepared) as history:
+    with History(tmp_path / "h", print) as history:
         for second in range(3):
-            history.take(observed(switch.sample(second)))
+            history.take(replace(observed(switch.sample(second)), policy=policy))
             switch.traffic(3)
     found = told(tmp_path / "h", By.SUBNET)
     assert (found.name, found.figures[0]) == ("10.1.0.0/16 > anywhere", 8)
@@ -281,9 +274,9 @@ def test_the_policy_of_a_switch_says_its_subnets(tmp_path, artifact):
 def _waits(take):
     import time
 
-    def slowly(keeper, observation, prepared):
+    def slowly(keeper, observation):
         time.sleep(0.002)
-        take(keeper, observation, prepared)
+        take(keeper, observation)
 
     return slowly
 
