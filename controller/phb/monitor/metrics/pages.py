@@ -26,7 +26,7 @@ SLICE_S: Final = 0.001
 """After so long others of the process have their turn."""
 
 SHARE: Final = 10
-"""A page is kept for so many times as long as it took to make."""
+"""After a page was made, none is for so many times as long."""
 
 PIECE: Final = 1 << 16
 """Bytes that are compressed or expanded at once."""
@@ -71,8 +71,8 @@ class Pages:
     def __init__(self, newest: Newest, bounds: Bounds) -> None:
         self._newest = newest
         self._bounds = bounds
-        # With the second until which it is fresh.
-        self._kept: dict[bool, tuple[Page, float]] = {}
+        self._kept: dict[bool, Page] = {}
+        self._rests_until_s = 0.0
         self._making = asyncio.Lock()
         self._own = Own()
         self._registry = CollectorRegistry()
@@ -89,8 +89,7 @@ class Pages:
         return page
 
     def _fresh(self, openmetrics: bool) -> Page | None:
-        page, until_s = self._kept.get(openmetrics, (None, 0.0))
-        return page if self._newest.clock() < until_s else None
+        return self._kept.get(openmetrics) if self._newest.clock() < self._rests_until_s else None
 
     async def _make(self, openmetrics: bool) -> Page:
         clock = self._newest.clock
@@ -111,7 +110,8 @@ class Pages:
         now = clock()
         busy += now - began
         self._own.made(busy, page)
-        self._kept[openmetrics] = page, now + SHARE * busy
+        self._kept[openmetrics] = page
+        self._rests_until_s = now + SHARE * busy
         return page
 
     def _pieces(self, openmetrics: bool) -> Iterator[bytes]:

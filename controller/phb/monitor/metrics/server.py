@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
+from time import monotonic
 from typing import Final
 
 import h11
@@ -27,6 +28,9 @@ IDLE_S: Final = 300.0
 
 ANSWER_S: Final = 10.0
 """So long a client may take to read an answer, as Prometheus' own `scrape_timeout`."""
+
+REST: Final = 4
+"""However often somebody asks, answers take one part in `REST` + 1 of a processor."""
 
 PIECE: Final = 1 << 16
 """Bytes of an answer that wait for a client to read them."""
@@ -60,11 +64,31 @@ class Request:
 Answering = Callable[[Request], Awaitable[Answer]]
 
 
+class Pace:
+    """What all answers together take of the processor: one works at a time, and then rests for `REST` times as long."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._turn = asyncio.Lock()
+        self._began_s = 0.0
+
+    async def __aenter__(self) -> None:
+        await self._turn.acquire()
+        self._began_s = self._clock()
+
+    async def __aexit__(self, *error: object) -> None:
+        try:
+            await asyncio.sleep(REST * (self._clock() - self._began_s))
+        finally:
+            self._turn.release()
+
+
 class Server:
     """Answers GET and HEAD."""
 
     def __init__(self, answering: Answering) -> None:
         self._answering = answering
+        self._pace = Pace()
         # In the order in which they began to wait.
         self._waiting: dict[asyncio.Task[None], None] = {}
         self._answered: set[asyncio.Task[None]] = set()
@@ -101,7 +125,7 @@ class Server:
         # A piece is with the kernel before the next one is made.
         writer.transport.set_write_buffer_limits(high=0)
         try:
-            await self._converse(_Connection(reader, writer), task)
+            await self._converse(_Connection(reader, writer, self._pace), task)
         except (h11.ProtocolError, OSError, TimeoutError, asyncio.CancelledError):
             writer.transport.abort()
         finally:
@@ -147,9 +171,10 @@ class Server:
 class _Connection:
     """One connection's requests and answers, in turn."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, pace: Pace) -> None:
         self._reader = reader
         self._writer = writer
+        self._pace = pace
         self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=MOST_HEAD)
         self._head = False
 
@@ -179,13 +204,16 @@ class _Connection:
         if self._http.their_state is not h11.DONE:
             headers.append(("Connection", "close"))
         status = answer.status
-        self._write(h11.Response(status_code=status, headers=headers, reason=status.phrase.encode()))
-        if not self._head:
-            for piece in answer.body:
-                self._write(h11.Data(data=piece))
-                await self._writer.drain()
-        self._write(h11.EndOfMessage())
-        await self._writer.drain()
+        async with self._pace:
+            self._write(h11.Response(status_code=status, headers=headers, reason=status.phrase.encode()))
+        pieces = iter(() if self._head else answer.body)
+        more = True
+        while more:
+            async with self._pace:
+                # To make a piece is work, too.
+                more = (piece := next(pieces, None)) is not None
+                self._write(h11.EndOfMessage() if piece is None else h11.Data(data=piece))
+            await self._writer.drain()
 
     def goes_on(self) -> bool:
         """Whether another request may follow."""

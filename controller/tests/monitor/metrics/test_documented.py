@@ -29,5 +29,5 @@ def test_the_figures_are_the_programs():
     words = " ".join(PROMETHEUS.split())
     assert f"from {LEAST_US} us to {MOST_US / 1e6:.1f} s" in words
     assert f"Of each switch {POLICIES} rules (`--metrics-policies`)" in words
-    assert (SHARE, f"{server.MOST_CONNECTIONS} connections are held" in words) == (10, True)
+    assert (SHARE, server.REST, f"{server.MOST_CONNECTIONS} connections are held" in words) == (10, 4, True)
     assert f"come within {server.REQUEST_S:g} s, and an answer to be read within {server.ANSWER_S:g} s" in words

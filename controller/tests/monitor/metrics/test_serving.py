@@ -12,7 +12,7 @@ from metrics_pages import Clock, samples
 
 from phb.errors import InputError
 from phb.monitor.metrics import serve, server
-from phb.monitor.metrics.server import Answer, Server
+from phb.monitor.metrics.server import Answer, Pace, Server
 
 # What Prometheus 2.42 sends, and what 3 does.
 PROMETHEUS_2 = (
@@ -194,6 +194,25 @@ async def test_a_hundred_questions_make_few_pages():
         _, _, body = await ask(port)
         read = samples(body.decode())
         assert read["phb_metrics_pages_total", ()] < read["phb_metrics_scrapes_total", ()] / 2
+
+
+async def test_answers_take_turns_and_rest_after_each(monkeypatch):
+    clock, rests, order = Clock(), [], []
+
+    async def sleep(seconds):
+        rests.append(round(seconds, 6))
+        order.append("rest")
+
+    pace = Pace(clock)
+
+    async def work(name, seconds):
+        async with pace:
+            order.append(name)
+            clock.now_s += seconds
+
+    monkeypatch.setattr(server.asyncio, "sleep", sleep)
+    await asyncio.gather(work("a", 0.001), work("b", 0.002))
+    assert (order, rests) == (["a", "rest", "b", "rest"], [0.004, 0.008])
 
 
 async def test_health_is_whether_observations_come():
