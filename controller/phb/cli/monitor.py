@@ -187,6 +187,7 @@ class Running:
 
         loop.add_signal_handler(signal.SIGHUP, reread)
         async with AsyncExitStack() as stack:
+            stack.callback(self._tell_the_rest)
             await self._open(stack)
             self._monitor.takers.append(_Lines(json=self._json))
             if self._show:
@@ -212,6 +213,11 @@ class Running:
             print_json(self.newest.as_json())
         else:
             print_table(console(), self.newest.table())
+
+    def _tell_the_rest(self) -> None:
+        """Say what came up when the others were closed, for which no observation came any more."""
+        for event in self._monitor.undelivered:
+            print_error(event.message)
 
     async def _open(self, stack: AsyncExitStack) -> None:
         """Open those who take observations besides; what is wrong with their options ends the command."""

@@ -53,6 +53,8 @@ class Tls:
 
     def explain(self, message: str) -> str:
         """Say what gRPC's words of a failed handshake mean for these files; give other words back."""
+        if "certificate has expired" in message:
+            return "the switch's certificate has expired"
         if "CERTIFICATE_VERIFY_FAILED" in message:
             by = f"of {self.ca}" if self.ca is not None else "that gRPC knows (no CA file was given)"
             return f"the switch's certificate is not signed by an authority {by}, or has expired"

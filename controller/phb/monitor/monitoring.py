@@ -30,7 +30,10 @@ BACK_S: Final = 1.0
 
 
 class Monitor:
-    """Monitors switches; `takers` may be added before `run`.
+    """Monitors switches.
+
+    Attributes:
+        takers: Get all observations; may be added before `run`.
 
     Args:
         pushed: The policies that switches without files were given.
@@ -115,6 +118,11 @@ class Monitor:
     async def reread(self) -> None:
         """Look at all policy files now."""
         await self._policies.look()
+
+    @property
+    def undelivered(self) -> Sequence[Event]:
+        """Troubles that no observation has carried yet."""
+        return self._troubles
 
     def _take(self, observation: Observation) -> None:
         if self._troubles:

@@ -25,14 +25,14 @@ COUNTERS_S: Final = 5.0
 RETRY_S: Final = 5.0
 """Seconds until the switch is asked again that has ended the subscription."""
 
-_ON_CHANGE: Final = (
+ON_CHANGE: Final = (
     "interfaces/interface/state/oper-status",
     "interfaces/interface/state/id",
     "interfaces/interface/ethernet/state/port-speed",
     "qos/interfaces/interface/output/scheduler-policy",
     "qos/scheduler-policies",
 )
-_COUNTERS: Final = tuple(
+COUNTERS: Final = tuple(
     f"interfaces/interface/state/counters/{name}" for name in ("in-pkts", "in-octets", "in-discards", "out-discards")
 )
 _UNITS: Final = {"MB": 1_000_000, "GB": 1_000_000_000}
@@ -175,11 +175,11 @@ def _request(mode: Any, interval_s: float) -> Any:
     request = gnmi.SubscribeRequest()
     wanted = request.subscribe
     wanted.mode, wanted.encoding = mode, gnmi.PROTO
-    for text in (*_ON_CHANGE, *_COUNTERS):
+    for text in (*ON_CHANGE, *COUNTERS):
         subscription = wanted.subscription.add()
         for name in text.split("/"):
             subscription.path.elem.add().name = name
-        if text in _COUNTERS:
+        if text in COUNTERS:
             subscription.mode, subscription.sample_interval = gnmi.SAMPLE, round(interval_s * 1e9)
             subscription.suppress_redundant = True
         else:
