@@ -56,15 +56,11 @@ class Chosen(Generic[Count]):
     def __init__(self, most: int) -> None:
         self._most: int = most
         self._own: dict[Hashable, None] = {}
-        self._rest: tuple[int, frozenset[Hashable]] | None = None
-        self._summed: Figures = {}
+        self._rest: dict[Hashable, Count] = {}
         self._told: Figures = dict(_NOTHING)
 
-    def tell(self, counts: Mapping[Any, Count], preferred: Iterable[Hashable], instance: int) -> Told[Count]:
-        """Choose: those with objectives, then those that were chosen, then those that have traffic, as they come.
-
-        `instance` is that of the sample.
-        """
+    def tell(self, counts: Mapping[Any, Count], preferred: Iterable[Hashable]) -> Told[Count]:
+        """Choose: those with objectives, then those that were chosen, then those that have traffic, as they come."""
         own = dict.fromkeys(key for key in preferred if key in counts)
         own.update(dict.fromkeys(key for key in self._own if key in counts))
         if len(own) < self._most:
@@ -74,24 +70,32 @@ class Chosen(Generic[Count]):
                     if len(own) == self._most:
                         break
         self._own = own = dict.fromkeys(list(own)[: self._most])
-        others = self._others(counts, instance) if len(counts) > len(own) else None
+        others = self._others(counts) if len(counts) > len(own) else None
         return Told([counts[key] for key in own], others, len(counts) - len(own))
 
-    def _others(self, counts: Mapping[Hashable, Count], instance: int) -> Figures:
-        rest = frozenset(counts.keys() - self._own.keys())
-        summed: Figures = {}
-        for key in rest:
-            if _used(counts[key]):
-                for name, value in figures(counts[key]).items():
-                    summed[name] = summed.get(name, 0) + value
-        # Others than before: what they had counted until now isn't of this interval.
-        if (instance, rest) == self._rest:
-            for name, value in summed.items():
-                # Cells may have been cleared.
-                more = max(value - self._summed.get(name, 0), 0)
-                self._told[name] = self._told.get(name, 0) + more
-        self._rest, self._summed = (instance, rest), summed
-        return dict(self._told)
+    def _others(self, counts: Mapping[Hashable, Count]) -> Figures:
+        """Add what each of the others has counted since the last page; of one that is new among them, nothing."""
+        before, self._rest = self._rest, {key: count for key, count in counts.items() if key not in self._own}
+        told = self._told
+        for key, count in self._rest.items():
+            was = before.get(key)
+            if was is None or was is count:
+                continue
+            for colour, value in count.colours.items():
+                had = was.colours.get(colour)
+                if had is not value:
+                    _grow(told, ("packets", colour), value.packets, 0 if had is None else had.packets)
+                    _grow(told, ("bytes", colour), value.bytes, 0 if had is None else had.bytes)
+            for reason, packets in count.drops.items():
+                _grow(told, ("drops", reason), packets, was.drops.get(reason, 0))
+            _grow(told, ("dropped", "bytes"), count.dropped_bytes, was.dropped_bytes)
+        return dict(told)
+
+
+def _grow(told: Figures, name: tuple[str, str], now: int, was: int) -> None:
+    # What came between is unknown where a counter began anew.
+    if now > was:
+        told[name] = told.get(name, 0) + now - was
 
 
 def _used(count: PolicyCount | StreamCount) -> bool:

@@ -68,14 +68,14 @@ class View:
         """Policies, where there is a sample."""
         assert self.sample is not None
         preferred = ((each.name, each.direction) for each in self._subjects(SubjectKind.POLICY))
-        return self.known.policies.tell(self.sample.policies, preferred, self.sample.instance)
+        return self.known.policies.tell(self.sample.policies, preferred)
 
     @cached_property
     def streams(self) -> Told[StreamCount]:
         """Streams, where there is a sample."""
         assert self.sample is not None
         preferred = (each.name for each in self._subjects(SubjectKind.STREAM))
-        return self.known.streams.tell(self.sample.streams, preferred, self.sample.instance)
+        return self.known.streams.tell(self.sample.streams, preferred)
 
     def _subjects(self, kind: SubjectKind) -> list[Subject]:
         return [each.subject for each in self.judgements if each.subject.kind is kind]

@@ -9,12 +9,15 @@ from phb.monitor.metrics.chosen import Chosen
 from phb.monitor.observation import Observation, SubjectKind
 
 
-def told(chosen, policies, *, preferred=(), instance=1):
+def told(chosen, policies, *, preferred=()):
     """Give the names with series of their own, the packets of the others, and how many they are."""
     given = {(each.rule, each.direction): each for each in policies}
-    result = chosen.tell(given, [(name, "") for name in preferred], instance)
+    result = chosen.tell(given, [(name, "") for name in preferred])
     others = None if result.others is None else result.others["packets", "green"]
     return [each.rule for each in result.own], others, result.number
+
+
+NAMES = (("a", 1), ("b", 2), ("c", 3))
 
 
 def rules(**packets):
@@ -38,15 +41,37 @@ def test_the_sum_of_the_others_never_falls():
     chosen = Chosen(1)
     assert told(chosen, rules(a=5, b=10, c=10)) == (["a"], 0, 2)
     assert told(chosen, rules(a=5, b=15, c=12)) == (["a"], 7, 2)
-    # One is gone, one is new, one's cells were cleared, the switch was started anew.
-    assert told(chosen, rules(a=5, b=20)) == (["a"], 7, 1)
-    assert told(chosen, rules(a=5, b=21, d=1000)) == (["a"], 7, 2)
-    assert told(chosen, rules(a=5, b=22, d=3)) == (["a"], 7, 2)
-    assert told(chosen, rules(a=5, b=23, d=3)) == (["a"], 8, 2)
-    assert told(chosen, rules(a=0, b=2, d=1), instance=2) == (["a"], 8, 2)
-    assert told(chosen, rules(a=0, b=3, d=1), instance=2) == (["a"], 9, 2)
+    # One is gone, one is new.
+    assert told(chosen, rules(a=5, b=20)) == (["a"], 12, 1)
+    assert told(chosen, rules(a=5, b=21, d=1000)) == (["a"], 13, 2)
+    # One's cells were cleared, then all counters began anew.
+    assert told(chosen, rules(a=5, b=22, d=3)) == (["a"], 14, 2)
+    assert told(chosen, rules(a=5, b=23, d=5)) == (["a"], 17, 2)
+    assert told(chosen, rules(a=0, b=2, d=1)) == (["a"], 17, 2)
+    assert told(chosen, rules(a=0, b=3, d=1)) == (["a"], 18, 2)
     # The one with a place of its own is gone.
-    assert told(chosen, rules(b=4, d=1), instance=2) == (["b"], 9, 1)
+    assert told(chosen, rules(b=4, d=1)) == (["b"], 18, 1)
+
+
+def test_the_sum_has_bytes_colours_and_drops_too():
+    def policies(second: int):
+        drops = {"WRED": 2 * second} if second else {}
+        return [a_policy(name, number, green=3 * second, red=second, size=100, drops=drops) for name, number in NAMES]
+
+    taker = newest(observe([a_sample(1, *policies(1))]), policies=1)
+    page_of(taker)
+    taker.take(Observation("edge", 2, a_sample(2, *policies(5))))
+    text = page_of(taker)
+    others = {"switch": "edge", "policy": "(others)", "direction": ""}
+    for expected, name, more in (
+        (24, "phb_policy_packets_total", {"colour": "green"}),
+        (800, "phb_policy_bytes_total", {"colour": "red"}),
+        (0, "phb_policy_packets_total", {"colour": "yellow"}),
+        (16, "phb_policy_dropped_packets_total", {}),
+        (1600, "phb_policy_dropped_bytes_total", {}),
+        (16, "phb_policy_dropped_packets_by_reason_total", {"reason": "wred"}),
+    ):
+        assert value(text, name, **others, **more) == expected, name
 
 
 def test_a_place_is_kept_while_the_switch_is_away():
