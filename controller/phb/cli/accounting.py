@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
@@ -101,8 +102,12 @@ def accounting(
     first, end = span.span(datetime.now(UTC))
     if csv and json:
         raise InputError(Origin("--csv"), "--csv beside --json", "one of them")
-    with HistoryFile(history or default_history(), read_only=True) as file:
-        found = accounts(file, by, first, end, switch or ())
+    path = history or default_history()
+    try:
+        with HistoryFile(path, read_only=True) as file, file.reading():
+            found = accounts(file, by, first, end, switch or ())
+    except sqlite3.Error as error:
+        raise InputError(Origin(str(path)), f"a file that can't be read ({error})", "a history of phb") from None
     if json:
         print_json(_as_json(found, by, _zone(span.time_zone)))
     elif csv:

@@ -2,7 +2,8 @@
 
 Every row of records is the totals of one switch and one span; the key says which: level, switch and first minute in one
 integer, so that a month of one switch lies together. A minute is added to its hour and its day in the transaction that
-writes it, with the position that its counters had reached: a process that is killed leaves all of it or nothing.
+writes it, with the position that its counters had reached: a process that is killed leaves all of it or nothing. A
+rollback journal and not WAL: a file that is moved away takes all of its records along, and a new one finds none.
 """
 
 from __future__ import annotations
@@ -151,9 +152,11 @@ class HistoryFile:
             )
         try:
             self._prepare(read_only)
+            about = path.stat()
         except BaseException:
             self._connection.close()
             raise
+        self._inode = about.st_dev, about.st_ino
 
     def __enter__(self) -> Self:
         return self
@@ -167,6 +170,14 @@ class HistoryFile:
         """Close it."""
         self._connection.close()
 
+    def is_there(self) -> bool:
+        """Whether the path still leads to the file that is open."""
+        try:
+            about = self.path.stat()
+        except OSError:
+            return False
+        return (about.st_dev, about.st_ino) == self._inode
+
     def _prepare(self, read_only: bool) -> None:
         try:
             (version,) = self._connection.execute("PRAGMA user_version").fetchone()
@@ -175,8 +186,6 @@ class HistoryFile:
             if not read_only and (version, application, tables) == (0, 0, 0):
                 self.path.chmod(0o600)
                 self._connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-                # Readers don't hold the writer up, and it waits for the disk once for all switches.
-                self._connection.execute("PRAGMA journal_mode = WAL")
                 with self.transaction():
                     for statement in _SCHEMA.split(";\n"):
                         self._connection.execute(statement)
@@ -191,8 +200,7 @@ class HistoryFile:
             raise self._wrong("a file of another program", "a history of phb")
         if version != SCHEMA_VERSION:
             raise self._wrong(f"a history of schema version {version}", f"version {SCHEMA_VERSION}")
-        # A commit is in the file when the process ends, and in order when the machine does.
-        self._connection.execute("PRAGMA synchronous = NORMAL")
+        self._connection.execute("PRAGMA synchronous = FULL")
 
     def _wrong(self, found: str, expected: str) -> InputError:
         return InputError(Origin(str(self.path)), found, expected)
@@ -208,6 +216,15 @@ class HistoryFile:
             # On a full disk SQLite itself has undone it.
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Let several reads see the same moment; the writer waits, and tries again."""
+        self._connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._connection.execute("ROLLBACK")
 
     # -----------------------------------------------------------------------
     # Names

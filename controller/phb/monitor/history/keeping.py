@@ -131,6 +131,8 @@ class _Keeper:
         self._policies: dict[str, PolicySet] = {}
         self._networks: dict[str, Mapping[Subject, tuple[str, str]]] = {}
         self._file: HistoryFile | None = None
+        # Where the records of this process end, whatever becomes of the file.
+        self._reached: dict[str, Position] = {}
         self._trouble = ""
         self._kept_up = self._seen = self._settled = 0
         with suppress(OSError, sqlite3.Error):
@@ -166,6 +168,9 @@ class _Keeper:
         if not (self._closed or self._events or self._networks):
             return
         try:
+            if self._file is not None and not self._file.is_there():
+                self._tell("the file is gone, or another one: it is opened anew")
+                self._close()
             if self._file is None:
                 self._file = HistoryFile(self._path)
             self._commit(self._file)
@@ -191,7 +196,10 @@ class _Keeper:
         if words != self._trouble:
             self._tell(f"it can't be written ({words}); records wait in memory")
             self._trouble = words
-        # The file may have been replaced, or its disk be away: it is opened anew.
+        # Its disk may be away: it is opened anew.
+        self._close()
+
+    def _close(self) -> None:
         if self._file is not None:
             with suppress(sqlite3.Error):
                 self._file.close()
@@ -206,6 +214,8 @@ class _Keeper:
                 if known is None:
                     known = self._known[each.switch] = file.switch(each.switch)
                     each = _after_pause(known, each)
+                    # A file that is new has no position, but what is in the one before it isn't counted again.
+                    known.position = known.position or self._reached.get(each.switch)
                 if each.switch in reached:
                     known.position = reached[each.switch]
                 reached[each.switch] = file.write(known, each)
@@ -218,6 +228,7 @@ class _Keeper:
                     file.networks(known, subject, source, destination)
         for switch, position in reached.items():
             self._known[switch].position = position
+        self._reached |= reached
         self._closed.clear()
         self._events.clear()
         self._networks = {}
@@ -225,9 +236,7 @@ class _Keeper:
     def close(self) -> None:
         if self._closed:
             self._tell(f"{len(self._closed)} minutes could not be written; the next run counts what they had")
-        if self._file is not None:
-            with suppress(sqlite3.Error):
-                self._file.close()
+        self._close()
 
 
 def _after_pause(known: Known, closed: Closed) -> Closed:

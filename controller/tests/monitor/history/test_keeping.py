@@ -1,7 +1,7 @@
 """History counts each packet once, whatever happens to process, disk, clock and switch: compared with a model."""
 
 import sqlite3
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 
 import pytest
@@ -12,6 +12,7 @@ from made_up import BEGAN_NS, SECOND_NS, a_class, a_policy, a_sample
 from phb.errors import InputError
 from phb.formats import yaml_format
 from phb.monitor.history import History, Retention, keeping
+from phb.monitor.history import file as file_module
 from phb.monitor.history.accounts import By, accounts
 from phb.monitor.history.file import HistoryFile
 from phb.monitor.history.keeping import _Keeper
@@ -216,6 +217,40 @@ def test_a_disk_that_is_away_for_long_leaves_one_interval(tmp_path, monkeypatch)
     assert told(tmp_path / "h").figures[0] == 19 * 4
     with HistoryFile(tmp_path / "h", read_only=True) as opened:
         assert all(gap.counted for gap in accounts(opened, By.CLASS, *WHOLE).gaps["edge"])
+
+
+def test_a_file_that_is_moved_away_is_followed_by_a_new_one(tmp_path):
+    messages, switch = [], Switch()
+    keeper = _Keeper(tmp_path / "h", Retention(), messages.append)
+    for second in range(0, 600, 30):
+        if second == 300:
+            (tmp_path / "h").rename(tmp_path / "before")
+        keeper.take(observed(switch.sample(second)))
+        keeper.write(last=False)
+        switch.traffic(2)
+    keeper.write(last=True)
+    keeper.close()
+    assert messages == ["the file is gone, or another one: it is opened anew"]
+    assert sum(told(tmp_path / name).figures[0] for name in ("before", "h")) == 19 * 2
+
+
+def test_a_file_that_another_process_locks(tmp_path, monkeypatch):
+    monkeypatch.setattr(file_module, "BUSY_SECONDS", 0.05)
+    messages, switch = [], Switch()
+    keeper = _Keeper(tmp_path / "h", Retention(), messages.append)
+    keeper.take(observed(switch.sample(0)))
+    keeper.write(last=False)
+    with closing(sqlite3.connect(tmp_path / "h", isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        for second in (60, 120):
+            switch.traffic(2)
+            keeper.take(observed(switch.sample(second)))
+            keeper.write(last=False)
+        other.execute("ROLLBACK")
+    keeper.write(last=True)
+    keeper.close()
+    assert messages == ["it can't be written (database is locked); records wait in memory", "it is written again"]
+    assert told(tmp_path / "h").figures[0] == 4
 
 
 @pytest.mark.parametrize(("instance", "counted"), [(1, True), (2, False)])
