@@ -36,6 +36,10 @@ MOST_WAITING: Final = 256
 """Notifications kept while no master is there; the oldest go first."""
 MOST_UNREAD: Final = 1 << 20
 """Bytes that snmpd may leave unread; then the session is given up."""
+SHARE: Final = 0.3
+"""Of the monitor's time, what answers may take when managers ask without end; then they wait."""
+AT_ONCE_S: Final = 0.01
+"""Seconds of answers between which nobody waits."""
 MOST_PENDING: Final = 64
 """Sets between their test and their end; a master has one at a time."""
 _MOST_REPETITIONS: Final = 100
@@ -165,15 +169,22 @@ class Master:
                 lost = f"; {self._left_out} notifications were left out" if self._left_out else ""
                 self._tell(f"SNMP: snmpd is back{lost}")
             self._trouble, self._left_out = "", 0
+            clock, spent_s = asyncio.get_running_loop().time, 0.0
             while True:
-                await self._answer(*await _receive(reader))
+                header, payload = await _receive(reader)
+                began = clock()
+                self._answer(header, payload)
+                spent_s += clock() - began
                 await writer.drain()
+                if spent_s > AT_ONCE_S:
+                    await asyncio.sleep(spent_s * (1 / SHARE - 1))
+                    spent_s = 0.0
         finally:
             writer.close()
             with suppress(OSError):
                 await writer.wait_closed()
 
-    async def _answer(self, header: Header, payload: Payload) -> None:
+    def _answer(self, header: Header, payload: Payload) -> None:
         kind = header.message
         if kind is Message.RESPONSE:
             _, error, _ = payload.numbers("I2H")

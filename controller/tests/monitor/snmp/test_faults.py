@@ -180,3 +180,23 @@ async def test_requests_that_are_none(tmp_path):
     assert [error for error, _ in found[:5]] == [(266, 0), (266, 0), (14, 1), (15, 1), (17, 1)]
     assert [binding.name[-2:] for binding in found[5][1]] == [(1, 0), (2, 0)]
     assert found[6] == agentx.Error.RESOURCE_UNAVAILABLE
+
+
+async def test_managers_that_ask_without_end(agent, daemons, monkeypatch):
+    """Answers that took their share of the monitor's time make the next question wait."""
+    waits, sleep = [], asyncio.sleep
+
+    async def wait(seconds):
+        waits.append(seconds)
+        await sleep(0)
+
+    monkeypatch.setattr(master, "AT_ONCE_S", 0.0)
+    async with agent(SINGLE) as taker:
+        for observation in observe([a_sample(0, a_class())]):
+            taker.take(observation)
+        with monkeypatch.context() as patched:
+            patched.setattr(master.asyncio, "sleep", wait)
+            await daemons.ask("snmpwalk", NAMES)
+    # Of a row: the question for it, and the one that finds no more.
+    assert len(waits) >= 2
+    assert all(seconds > 0 for seconds in waits)
