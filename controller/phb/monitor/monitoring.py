@@ -25,6 +25,8 @@ __all__ = ["Monitor", "Options"]
 
 STAGGER_S: Final = 0.005
 """Seconds between the first sessions of two switches: their handshakes need not all come at once."""
+TICK: Final = 1 / 8
+"""Intervals between two looks for switches that have fallen silent."""
 BACK_S: Final = 1.0
 """A clock that goes back by more is told."""
 
@@ -143,7 +145,7 @@ class Monitor:
     async def _tick(self) -> None:
         """Notice switches that have fallen silent; not when it is the monitor itself that was held up."""
         loop = asyncio.get_running_loop()
-        tick_s = self.options.interval_s / 2
+        tick_s = self.options.interval_s * TICK
         ahead_ns = self._clock_ns() - time.monotonic_ns()
         while True:
             before = loop.time()

@@ -28,8 +28,8 @@ from phb.monitor.sample import Sample
 from phb.monitor.wanted import objectives_of
 from phb.names import Names
 
-SILENT: Final = 2.0
-"""Intervals without a sample after which a switch is away."""
+SILENT: Final = 1.75
+"""Intervals without a sample after which a switch is away: it is to be told within two."""
 LONGEST: Final = 3.5
 """Intervals between two samples beyond which there is a gap."""
 START_S: Final = 10.0

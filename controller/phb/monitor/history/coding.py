@@ -50,8 +50,8 @@ def unsigned(number: int) -> int:
     return number >> 1 if not number & 1 else -(number + 1 >> 1)
 
 
-# A float of eight bits: values below PARTS as they are, above, each power of two in PARTS equal parts.
-PARTS = 16
+# A float of few bits, as `phb.delays` has them: below PARTS as it is, above, each power of two in equal parts.
+PARTS = 8
 _BITS = PARTS.bit_length() - 1
 ROUNDING = 1 / (2 * PARTS)
 """The most by which a value differs from what `rounded` made of it, as a part of the value."""

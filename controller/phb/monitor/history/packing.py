@@ -1,8 +1,8 @@
 """A day of one-minute records of one switch in one row, rounded: what minutes become once they are some days old.
 
 Columns of like figures lie side by side, each value as its distance to the one before, and the whole is compressed
-(LZMA). Packets, mean lengths, drops and marks are rounded to `coding.ROUNDING` (a 32nd of the value at most); a
-minute's delays become their mean and their 99th percentile. Hours and days stay exact.
+(LZMA). Packets, mean lengths, drops and marks are rounded to `coding.ROUNDING` (a 16th of the value at most, as delays
+are); a minute's delays become their mean, and how far above it the 99th percentile is. Hours and days stay exact.
 """
 
 from __future__ import annotations
@@ -66,15 +66,17 @@ def _numbers(minutes: Mapping[int, Totals]) -> Iterator[int]:
         for subject in subjects:
             if subject in classes:
                 frames = (minutes[minute].delays.get(subject) for minute in active[subject])
-                yield from _deltas(_bucket(each, high=high) for each in frames)
+                yield from _deltas(_above(each) if high else _bucket(each) for each in frames)
 
 
-def _bucket(frames: dict[int, int] | None, *, high: bool) -> int:
-    """Give the bucket of the mean, or of the 99th percentile, plus 1; 0 where no frame left."""
-    if not frames:
-        return 0
-    delay = percentile_us(frames, 99) if high else mean_us(frames)
-    return bucket_of(round(delay or 0)) + 1
+def _bucket(frames: dict[int, int] | None) -> int:
+    """Give the bucket of the mean, plus 1; 0 where no frame left."""
+    return bucket_of(round(mean_us(frames) or 0)) + 1 if frames else 0
+
+
+def _above(frames: dict[int, int] | None) -> int:
+    """Give by how many buckets the 99th percentile is above the mean, which a few frames may lift above it."""
+    return bucket_of(round(percentile_us(frames, 99) or 0)) + 1 - _bucket(frames) if frames else 0
 
 
 def _deltas(values: Iterator[int]) -> Iterator[int]:
@@ -133,7 +135,8 @@ def _read(numbers: Iterator[int]) -> dict[int, Totals]:
             totals = found.setdefault(minute, Totals())
             totals.figures[subject] = (packets, packets * size, dropped, dropped * size, marked)
             if is_class and delays[0][subject][place]:
-                middle, high = (column[subject][place] - 1 for column in delays)
+                middle = delays[0][subject][place] - 1
+                high = middle + delays[1][subject][place]
                 totals.delays[subject] = _frames(max(1, packets - dropped), middle, high)
     return found
 

@@ -1,4 +1,4 @@
-"""`monitor.*`: what watching costs the switch that is watched, and the monitor itself.
+"""`monitor.poll.*`: what a reader costs the switch that it reads.
 
 `monitor.poll.share`: percent of its packets per second that a switch loses to a reader of 20 classes with 256 cells
 each and 1,000 policies, once a second. Frames come from a replay in a virtual network, so that no kernel and no
@@ -15,50 +15,23 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Annotated
 
 import grpc
-import typer
 
 import phb_p4
-from benchmarks.figures import Figure, write
+from benchmarks.figures import Figure
+from benchmarks.monitor.policy import CLASSES, policy, push, written
 from benchmarks.veth import RULES, udp_frames
 from phb import Artifact
 from phb.monitor.reading.client import watch
+from phb.pipeline_names import BUCKETS_PER_CLASS, COLOURS_PER_POLICY, REASONS_PER_POLICY
 from phb_switch import Network, P4RuntimeServer, PortConfig, Switch
 
 DEVICE = 1
-CLASSES, CELLS_OF_A_CLASS = 20, 256
-COLOURS, REASONS = 4, 32
 TIMES = 100
 PACKETS, ROUNDS = 200_000, 11
 # Between frames: the line is idle when the next one comes.
 GAP_NS = 10_000
-
-
-def policy() -> str:
-    """Return a node with two ports, 20 classes, and a thousand rules that lead into them."""
-    lines = ["phb: 1", "node: bench", "ports:"]
-    lines += [f"  - {{number: {number}, name: port{number}, address: 10.{number}.0.254}}" for number in (1, 2)]
-    lines += [
-        "routes:",
-        "  - {destination: 10.2.0.0/16, port: port2, "
-        "source-mac: 02:00:00:00:00:02, destination-mac: 02:00:00:00:01:02}",
-        "classes:",
-        *(f"  - {{name: class{number}}}" for number in range(CLASSES)),
-        "actions:",
-        *(f"  - {{name: action{number}, class: class{number}}}" for number in range(CLASSES)),
-        "rules:",
-    ]
-    for number in range(RULES):
-        ports = 1000 + number * 8
-        lines += [
-            f"  - {{name: rule{number}, match: {{protocol: udp, source: 10.1.{number % 250}.0-10.1.{number % 250}.99, "
-            f"destination: 10.2.0.0/16, source-ports: {ports}-{ports + 7}}}, actions: [action{number % CLASSES}]}}"
-        ]
-    return "\n".join(lines) + "\n"
 
 
 @contextmanager
@@ -69,11 +42,8 @@ def served() -> Iterator[tuple[Switch, str]]:
     server = P4RuntimeServer(switch, device_id=DEVICE)
     address = f"127.0.0.1:{server.start()}"
     try:
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / "policy.yaml"
-            path.write_text(policy(), encoding="utf-8")
-            command = [sys.executable, "-m", "phb", "push", "--address", address, "--device-id", str(DEVICE), str(path)]
-            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        with written(policy(RULES)) as path:
+            push(address, DEVICE, path)
         yield switch, address
     finally:
         server.stop()
@@ -104,9 +74,9 @@ async def read(address: str, interval_ns: int) -> None:
     """Read without end; print a line when the first sample has come."""
     artifact = Artifact.load()
     ranges = [
-        (artifact.counter("class_delay").number, 0, CLASSES * CELLS_OF_A_CLASS),
-        (artifact.counter("policy_traffic").number, 0, RULES * COLOURS),
-        (artifact.counter("policy_drops").number, 0, RULES * REASONS),
+        (artifact.counter("class_delay").number, 0, CLASSES * BUCKETS_PER_CLASS),
+        (artifact.counter("policy_traffic").number, 0, RULES * COLOURS_PER_POLICY),
+        (artifact.counter("policy_drops").number, 0, RULES * REASONS_PER_POLICY),
     ]
     async with grpc.aio.insecure_channel(address) as channel:
         samples = 0
@@ -118,7 +88,7 @@ async def read(address: str, interval_ns: int) -> None:
 
 @contextmanager
 def _reader(address: str) -> Iterator[None]:
-    command = [sys.executable, "-m", "benchmarks.monitor", "--read", address]
+    command = [sys.executable, "-m", "benchmarks.monitor.poll", address]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
@@ -130,7 +100,7 @@ def _reader(address: str) -> Iterator[None]:
         process.communicate()
 
 
-def poll() -> list[Figure]:
+def measure() -> list[Figure]:
     """Measure what a poll costs the switch."""
     with served() as (switch, address):
         load = _Load(switch, udp_frames())
@@ -155,25 +125,5 @@ def poll() -> list[Figure]:
     ]
 
 
-def measure() -> list[Figure]:
-    """Measure all of them."""
-    return poll()
-
-
-def main(
-    json: Annotated[Path | None, typer.Option(help="Write the figures to this file.")] = None,
-    read_from: Annotated[str | None, typer.Option("--read", help="Read from this address without end.")] = None,
-) -> None:
-    """Measure and print."""
-    if read_from is not None:
-        asyncio.run(read(read_from, 1_000_000_000 // TIMES))
-        return
-    figures = measure()
-    for figure in figures:
-        print(f"{figure.name}: {figure.value:,.6g} {figure.unit}")
-    if json:
-        write(json, figures)
-
-
 if __name__ == "__main__":
-    typer.run(main)
+    asyncio.run(read(sys.argv[1], 1_000_000_000 // TIMES))
