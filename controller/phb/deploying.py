@@ -10,7 +10,7 @@ import hashlib
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from phb.compiler import compile_policy
@@ -22,6 +22,9 @@ from phb.formats.format import ReadOptions
 from phb.intent import NodeIntent
 from phb.inventory import Switch
 from phb.model import Dialect, PolicySet
+from phb.notice import Notice
+from phb.openconfig.telling import tell_applied
+from phb.origin import Origin
 from phb.pushing.push import push_over
 from phb.pushing.report import Report
 from phb.sources import Document, poll_all, read_documents
@@ -139,7 +142,17 @@ async def _checked(session: Session, prepared: Prepared, expected_plan: str | No
                 f"{session.address}: the switch or the files have changed since plan {expected_plan}; "
                 f"the plan is now {found}: look at it again with `phb plan`"
             )
-    return await push_over(session, prepared.intent)
+    return await told(session, prepared, await push_over(session, prepared.intent))
+
+
+async def told(session: Session, prepared: Prepared, report: Report) -> Report:
+    """Say to the switch by gNMI what it holds now; that it couldn't be said is one more notice of the report."""
+    try:
+        await tell_applied(session, report, prepared.documents)
+    except SwitchError as error:
+        notice = Notice(Origin(session.address), f"the push is done, but gNMI doesn't tell of it: {error.message}")
+        return replace(report, notices=(*report.notices, notice))
+    return report
 
 
 def open_session(switch: Switch, artifact: Artifact, election_id: int | None = None) -> Session:

@@ -1,4 +1,4 @@
-"""Where policies come from: files, and directories that are asked again and again."""
+"""Where policies come from: files, and directories and switches that are asked again and again."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from phb.errors import InputError, each_of
 from phb.files import as_text, read_bytes
@@ -15,6 +15,9 @@ from phb.formats.format import READING, ReadOptions
 from phb.merge import merge
 from phb.model import PolicySet
 from phb.origin import Origin
+
+if TYPE_CHECKING:
+    from phb.openconfig.source import SwitchSource
 
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
 
@@ -77,13 +80,41 @@ class DirectorySource:
         return Document(self.name, fetch(self.name), "ldif")
 
 
+@dataclass(frozen=True, slots=True)
+class SettingsSource:
+    """The OpenConfig settings of a switch. Asked by content, so that a switch that was started anew is noticed."""
+
+    switch: SwitchSource
+
+    @property
+    def name(self) -> str:
+        """The address."""
+        return self.switch.name
+
+    @property
+    def interval_s(self) -> float:
+        """How often it makes sense to ask, in seconds."""
+        return self.switch.interval_s
+
+    def poll(self) -> Document:
+        """Read the settings, as JSON."""
+        return Document(self.name, self.switch.fetch(), "openconfig")
+
+
+def _settings(name: str) -> SettingsSource:
+    from phb.openconfig.source import SwitchSource, address_of, read_tls
+
+    address_of(name)
+    return SettingsSource(SwitchSource(name, read_tls()))
+
+
 def _directory(name: str) -> DirectorySource:
     from phb.directory import read_access
 
     return DirectorySource(name, read_access().interval_s)
 
 
-SCHEMES: dict[str, Callable[[str], Source]] = {"ldap": _directory, "ldaps": _directory}
+SCHEMES: dict[str, Callable[[str], Source]] = {"ldap": _directory, "ldaps": _directory, "gnmi": _settings}
 """Makers of sources other than files, by the scheme of their address in lower case, such as ``ldap``."""
 
 

@@ -204,7 +204,7 @@ WRONG = {
     ),
     "format": (
         ["check", "--format", "ldap", "{file}"],
-        "phb: --format: found 'ldap', expected one of yaml, policy-agent, ios, ldif, smcat\n",
+        "phb: --format: found 'ldap', expected one of yaml, policy-agent, ios, openconfig, ldif, smcat\n",
     ),
     "artifact alone": (
         ["check", "--artifact", "x.json", "{file}"],

@@ -35,6 +35,7 @@ IOS_CASES = {
 }
 INPUTS |= {name: [IOS / file for file in files] for name, files in IOS_CASES.items()}
 MVS074 = [S390 / "mvs074.yaml", S390 / "mvs074-osa2.yaml"]
+INPUTS["openconfig"] = [S390.parent / "openconfig" / name for name in ("qos.json", "routes.yaml")]
 INPUTS["policy-agent-services"] = [*MVS074, S390.parent / "policy-agent" / "services.conf"]
 INPUTS["ldap-mvs074"] = [*MVS074, S390.parent / "ldap" / "mvs074.ldif"]
 HOST = S390.parent / "smc-applicability"

@@ -60,10 +60,11 @@ class TableInfo:
 
 @dataclass(frozen=True)
 class CounterInfo:
-    """An indirect counter."""
+    """An indirect counter; `name` is the one by which programs are asked, `Control.name`."""
 
     number: int
     size: int
+    name: str
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,8 @@ class Artifact:
         # What a router's control plane learns and asks for is its own (p4src/next_hop.p4, forward.p4).
         self.agent_tables = tuple(name for name in self.tables if name.endswith((".neighbour", ".exception")))
         self.counters = {
-            counter.preamble.alias: CounterInfo(counter.preamble.id, counter.size) for counter in p4info.counters
+            counter.preamble.alias: CounterInfo(counter.preamble.id, counter.size, counter.preamble.name)
+            for counter in p4info.counters
         }
         self.registers = {
             register.preamble.alias: RegisterInfo(register.preamble.id, register.size) for register in p4info.registers

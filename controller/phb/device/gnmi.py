@@ -210,8 +210,15 @@ class PortShapers:
             if port.policy.startswith(OURS):
                 updates += _settings(port)
             updates.append((binding, gnmi.TypedValue(string_val=port.policy)))
-        if not updates and not deletions:
-            return
+        if updates or deletions:
+            await self.set(updates, deletions)
+
+    async def set(self, updates: Sequence[tuple[GNMIPath, Any]], deletions: Sequence[GNMIPath]) -> None:
+        """Change settings in one request that the switch carries out as a whole: first what goes, then what comes.
+
+        Raises:
+            SwitchError: The switch refused, and is as it was; or it can't be reached.
+        """
         try:
             with understood(self.address):
                 await self._client.set(update=updates, delete=deletions)

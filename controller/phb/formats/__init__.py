@@ -18,7 +18,7 @@ from phb.collecting import without_collecting
 from phb.encodings import decode
 from phb.errors import InputError, each_of
 from phb.files import as_text, read_bytes
-from phb.formats import ios, ldap, policy_agent, smcat, yaml_format
+from phb.formats import ios, ldap, openconfig, policy_agent, smcat, yaml_format
 from phb.formats.changes import with_packets
 from phb.formats.format import READING, WRITING, Converted, Format, Loss, ReadOptions, WriteOptions
 from phb.merge import merge
@@ -73,6 +73,7 @@ FORMATS = (
         ios.write,
         any_octets=True,
     ),
+    Format("openconfig", openconfig.read, (".json",), re.compile(r'"(openconfig-qos:)?qos"\s*:\s*\{')),
     Format("ldif", ldap.read, (".ldif",), re.compile(r"^dn::? *\S", re.MULTILINE | re.IGNORECASE)),
     Format("smcat", smcat.read, (".smcat",), re.compile(r"^\s*SMCATCFG\b", re.MULTILINE | re.IGNORECASE)),
 )

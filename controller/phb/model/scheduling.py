@@ -179,9 +179,9 @@ class ClassQueue(Item):
 
     @model_validator(mode="after")
     def _level_or_share(self) -> Self:
-        if self.level is not None and (self.bandwidth or self.fair_queue or self.early_detection or self.shaper):
+        if self.level is not None and (self.bandwidth or self.fair_queue or self.shaper):
             raise unexpected(
-                "a strict level with bandwidth, fair queueing, early detection or a shaper",
+                "a strict level with bandwidth, fair queueing or a shaper",
                 "'level' without them",
                 "level",
             )

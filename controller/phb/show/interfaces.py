@@ -15,6 +15,7 @@ _STATES = "interfaces/interface[name=*]/state"
 _QUEUES = "qos/interfaces/interface[interface-id=*]/output/queues"
 COUNTERS = tuple(f"{way}-{what}" for way in ("in", "out") for what in ("pkts", "octets", "discards", "errors"))
 """Names of openconfig-interfaces."""
+_OF_QUEUES = ("transmit-pkts", "transmit-octets", "dropped-pkts", "dropped-octets")
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,8 @@ def _interfaces(
     sent: dict[str, dict[str, dict[str, int]]] = {}
     for update in queues:
         name, leaf = update.path["interface", "interface-id"], str(update.path.last)
-        if leaf in ("transmit-pkts", "transmit-octets", "dropped-pkts"):
+        # Queues of the program have names, and their own table.
+        if leaf in _OF_QUEUES and update.path["queue", "name"].isdecimal():
             sent.setdefault(name, {}).setdefault(update.path["queue", "name"], {})[leaf] = int(update.value)
     return {
         number: InterfaceStatus(

@@ -22,6 +22,7 @@ class Kind(StrEnum):
     WAITING = "waiting"  # for somebody else who changes the switch
     IN_SYNC = "in-sync"  # the switch holds what it should, and nothing was written
     APPLIED = "applied"  # it didn't, and now does
+    UNTOLD = "untold"  # gNMI doesn't tell what the switch holds
     REFUSED = "refused"  # the switch refuses the policy; it keeps the one before
     UNREACHABLE = "unreachable"  # the session ended, or none can be opened
 

@@ -26,7 +26,8 @@ file is not read while an editor or a copy is half way through."""
 class WatchedPolicy:
     """The policy of one switch: `current` is replaced whenever sources or clock ask for something else.
 
-    It begins with the last good policy of `state` where the sources are wrong. Changes and errors are reported once.
+    It begins with the last good policy of `state` where the sources are wrong. Changes and errors are reported once;
+    `problem` is why `current` isn't what the sources hold now.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class WatchedPolicy:
         self.switch = switch
         self.artifact = artifact
         self.changed = asyncio.Event()
+        self.problem: str | None = None
         self._state = state
         self._report = report
         self._clock = clock
@@ -71,6 +73,7 @@ class WatchedPolicy:
             last = self._last_good()
             if last is None:
                 raise
+            self.problem = str(error)
             self._tell(Kind.REJECTED, str(error), error=str(error))
             number, prepared = last
             self._use(prepared)
@@ -93,8 +96,8 @@ class WatchedPolicy:
         try:
             await self._take(self._documents())
         except PhbError as error:
+            self.problem = str(error)
             self._tell(Kind.REJECTED, f"{error}; the policy before stays", error=str(error))
-            return
         self.changed.set()
 
     async def _take(self, documents: list[Document]) -> None:
@@ -102,6 +105,7 @@ class WatchedPolicy:
         # Ten thousand rules take seconds, and sessions have to be answered meanwhile.
         prepared = await asyncio.to_thread(prepare, self.switch, self.artifact, at=moment, documents=documents)
         self._use(prepared, moment)
+        self.problem = None
         self._tell(
             Kind.POLICY,
             f"{', '.join(document.name for document in documents)}: {len(prepared.intent.entries)} table entries",

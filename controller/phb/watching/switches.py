@@ -7,10 +7,11 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
-from phb.deploying import Prepared, Recorded, open_session
+from phb.deploying import Prepared, Recorded, open_session, told
 from phb.device.session import Session
 from phb.entries import Change
 from phb.errors import ElectionIdTakenError, PhbError, SwitchError
+from phb.openconfig.telling import is_own, tell_problem
 from phb.pushing.push import push_over
 from phb.pushing.report import Report as Pushed
 from phb.state import Holder, Lock, LockedError, Locks, State
@@ -52,6 +53,7 @@ class WatchedSwitch:
         self._good: Prepared | None = None  # the last that the switch took
         self._refused: Prepared | None = None  # the last that it didn't
         self._told: tuple[Kind, str] | None = None
+        self._problem: str | None = None  # the last that the switch was told of
         self._started = time.monotonic()
         self._was_primary = False
 
@@ -141,6 +143,7 @@ class WatchedSwitch:
                 return None
             wanted = self._good
         await self._reconcile(session, wanted)
+        await self._tell_problem(session, self._policy.problem)
         return max(self._options.interval_s, (time.monotonic() - began) / SHARE)
 
     async def _reconcile(self, session: Session, wanted: Prepared) -> None:
@@ -150,11 +153,12 @@ class WatchedSwitch:
             _reraise_if_cancelled()
             # Where the switch doesn't answer, the probe raises that; where it does, the policy can't be had here.
             await self._probe(session)
-            self._refuse(wanted, error)
+            await self._refuse(session, wanted, error)
             return
         if not seen.differs:
             if self._good is not wanted:
                 self._remember(wanted, seen)
+                self._untold(await told(session, wanted, seen), seen)
             if self._told is None or self._told[0] is not Kind.APPLIED:
                 self._tell(Kind.IN_SYNC, f"holds its policy, {seen.unchanged} entries", unchanged=seen.unchanged)
             return
@@ -164,9 +168,10 @@ class WatchedSwitch:
             _reraise_if_cancelled()
             if session.mastership is None or not session.mastership.primary:
                 raise
-            self._refuse(wanted, error)
+            await self._refuse(session, wanted, error)
             return
         self._good = wanted
+        self._untold(await told(session, wanted, report), report)
         counts = {change.value: report.count(change) for change in Change}
         loaded = "program loaded, " if report.pipeline_replaced else ""
         words = f"{counts['insert']} inserted, {counts['modify']} modified, {counts['delete']} deleted"
@@ -188,9 +193,26 @@ class WatchedSwitch:
         except TimeoutError:
             raise SwitchError(session.address, f"no answer within {PROBE_S:g} s") from None
 
-    def _refuse(self, wanted: Prepared, error: SwitchError) -> None:
+    async def _refuse(self, session: Session, wanted: Prepared, error: SwitchError) -> None:
         self._refused = wanted
         self._tell(Kind.REFUSED, str(error), error=str(error))
+        await self._tell_problem(session, str(error))
+
+    def _untold(self, told: Pushed, report: Pushed) -> None:
+        for notice in told.notices[len(report.notices) :]:
+            self._tell(Kind.UNTOLD, notice.message, error=notice.message)
+
+    async def _tell_problem(self, session: Session, problem: str | None) -> None:
+        """Say to a switch whose own settings are its policy why they can't be in force; once."""
+        if problem is None:
+            self._problem = None
+        elif problem != self._problem and is_own(self._policy.switch.policies, session.address):
+            self._problem = problem
+            try:
+                await tell_problem(session, problem)
+            except SwitchError as error:
+                _reraise_if_cancelled()
+                self._tell(Kind.UNTOLD, error.message, error=error.message)
 
     async def _push(self, session: Session, wanted: Prepared) -> Pushed:
         if self._state is None:

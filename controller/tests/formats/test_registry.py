@@ -47,7 +47,7 @@ def test_forced(write_file):
 
 def test_unknown_format_name(write_file):
     with pytest.raises(
-        InputError, match=r"^--format: found 'ldap', expected one of yaml, policy-agent, ios, ldif, smcat$"
+        InputError, match=r"^--format: found 'ldap', expected one of yaml, policy-agent, ios, openconfig, ldif, smcat$"
     ):
         read_file(write_file("policy.yaml", "phb: 1\n"), "ldap")
 
@@ -56,7 +56,7 @@ def test_unknown_content(write_file):
     path = write_file("x.conf", "hello\n")
     with pytest.raises(InputError) as caught:
         read_file(path)
-    expected = "one of yaml, policy-agent, ios, ldif, smcat (--format forces one)"
+    expected = "one of yaml, policy-agent, ios, openconfig, ldif, smcat (--format forces one)"
     assert str(caught.value) == f"{path}: found a file of unknown format, expected {expected}"
 
 

@@ -174,7 +174,7 @@ _RULES: dict[type, list[Schema]] = {
         *_at_most_one("rate", "percent", "remaining-percent", "weight"),
         {"anyOf": [_given(key) for key in ("rate", "percent", "remaining-percent", "weight")]},
     ],
-    ClassQueue: [_if(_given("level"), _none_of("bandwidth", "fair-queue", "early-detection"))],
+    ClassQueue: [_if(_given("level"), _none_of("bandwidth", "fair-queue", "shaper"))],
     Queueing: [
         _if({"properties": {"schedule": _is("kind", "classes")}, "required": ["schedule"]}, _none_of("early-detection"))
     ],

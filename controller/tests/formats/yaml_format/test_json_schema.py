@@ -161,7 +161,7 @@ REFUSED = [
     "queueing: [{port: a, schedule: {kind: classes, queues: []}}]",
     QUEUE % "level: 7",
     QUEUE % "level: 0, bandwidth: {percent: 5}",
-    QUEUE % f"level: 0, early-detection: {EARLY}",
+    QUEUE % "level: 0, shaper: {rate: {value: 1, unit: Mbit/s, basis: ip}}",
     QUEUE % "bandwidth: {}",
     QUEUE % "bandwidth: {percent: 5, weight: 5}",
     QUEUE % "bandwidth: {percent: 101}",

@@ -209,6 +209,16 @@ fn wrong_settings() {
         (format!("{input}/classifiers/classifier[type=IPV4]/config/name"), word("x"), "there is no classifier 'x'"),
         (format!("{input}/classifiers/classifier[type=MPLS]/config/name"), word("dscp"), "expected IPV4 or IPV6, found 'MPLS'"),
         (format!("{input}/scheduler-policy/config/name"), word("x"), "there is no scheduler policy 'x'"),
+        (
+            format!("{threshold}/max-threshold"),
+            number(79_999),
+            "min-threshold: found 80000, which is above the max-threshold, 79999",
+        ),
+        (
+            format!("{threshold}/min-threshold-percent"),
+            number(101),
+            "expected a percentage from 0 to 100, found 101",
+        ),
         (format!("{threshold}/max-drop-probability-percent"), number(101), "expected a percentage from 0 to 100, found 101"),
         (format!("{scheduler}/config/type"), word("ROUND_ROBIN"), "expected ONE_RATE_TWO_COLOR or TWO_RATE_THREE_COLOR"),
         (format!("{scheduler}/config/priority"), word("LOOSE"), "expected STRICT, found 'LOOSE'"),

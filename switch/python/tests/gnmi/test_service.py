@@ -81,7 +81,7 @@ def test_get_json() -> None:
         assert content["openconfig-interfaces:type"] == "iana-if-type:ethernetCsmacd"
         assert content["openconfig-interfaces:counters"]["in-octets"] == "0"
         (root,) = client.get("/", encoding=gnmi.JSON)
-        assert set(json.loads(root.val.json_val)) == {"interfaces", "qos", "server"}
+        assert set(json.loads(root.val.json_val)) == {"controller", "interfaces", "qos", "server"}
         entries = client.get("/interfaces/interface", encoding=gnmi.JSON)
         assert [text(each.path) for each in entries] == [f"/interfaces/interface[name=eth{n}]" for n in (1, 2)]
 

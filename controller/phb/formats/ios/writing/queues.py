@@ -56,7 +56,10 @@ def class_queue(
         losses.add(queue, "bandwidth", what, "before HQF every class with a queue has a bandwidth")
         lines.append("bandwidth remaining percent 1")
     lines += _flows_and_limit(queue, dialect, losses)
-    if queue.early_detection is not None:
+    if queue.early_detection is not None and queue.level is not None:
+        what = f"early detection of class '{queue.traffic_class}'"
+        losses.add(queue, "early_detection", what, "a class with 'priority' has none")
+    elif queue.early_detection is not None:
         lines += early_detection(queue.early_detection, losses)
     shape = shaped(queue.shaper, basis, losses) if queue.shaper is not None else None
     if shape is not None:

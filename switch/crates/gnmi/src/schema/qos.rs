@@ -76,7 +76,12 @@ fn remarks(table: &mut Table, container: &str) {
 fn profiles(table: &mut Table) {
     table.key(PROFILE, "name", Kind::Text, QOS);
     let wred = format!("{PROFILE}/wred/uniform");
-    for name in ["min-threshold", "max-threshold"] {
+    for name in [
+        "min-threshold",
+        "max-threshold",
+        "min-threshold-percent",
+        "max-threshold-percent",
+    ] {
         table.configured(&wred, name, Kind::Uint64, QOS);
     }
     for name in ["enable-ecn", "drop"] {

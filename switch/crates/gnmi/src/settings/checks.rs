@@ -47,6 +47,7 @@ pub(crate) fn check(settings: &Settings, ports: &Ports) -> Result<()> {
         if let Some(leaf) = schema::leaf(path) {
             check_leaf(path, leaf, value, ports)?;
             check_reference(settings, path, leaf, value)?;
+            check_order(settings, path, leaf, value)?;
         }
     }
     Ok(())
@@ -98,7 +99,7 @@ fn check_leaf(path: &Path, leaf: &Leaf, value: &Value, ports: &Ports) -> Result<
         (_, "set-dot1p") if number > HIGHEST_PRIORITY => {
             format!("expected a priority from 0 to {HIGHEST_PRIORITY}, found {value}")
         }
-        (_, "max-drop-probability-percent") if number > 100 => {
+        (_, name) if name.ends_with("-percent") && number > 100 => {
             format!("expected a percentage from 0 to 100, found {value}")
         }
         _ => return Ok(()),
@@ -132,6 +133,22 @@ fn check_reference(settings: &Settings, path: &Path, leaf: &Leaf, value: &Value)
     let kind = list.last().map_or("", |last| last.name.as_str());
     let message = format!("there is no {} {value}", kind.replace('-', " "));
     Err(wrong(path, message))
+}
+
+/// A minimum is not above its maximum.
+fn check_order(settings: &Settings, path: &Path, leaf: &Leaf, value: &Value) -> Result<()> {
+    let Some(of) = leaf.name().strip_prefix("min-threshold") else {
+        return Ok(());
+    };
+    let above: Path = path.iter().rev().skip(1).rev().cloned().collect();
+    let maximum = settings.get(&above.below(&format!("max-threshold{of}")));
+    match maximum.and_then(Value::as_unsigned) {
+        Some(maximum) if value.as_unsigned() > Some(maximum) => {
+            let message = format!("found {value}, which is above the max-threshold{of}, {maximum}");
+            Err(wrong(path, message))
+        }
+        _ => Ok(()),
+    }
 }
 
 pub(super) fn speed(name: &str) -> Option<u64> {
