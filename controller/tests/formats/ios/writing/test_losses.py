@@ -123,6 +123,12 @@ LOSSES = {
         ["buffers in bytes of port 'GigabitEthernet0/1'"],
     ),
     "level": (classes(f"{{class: a, level: 4, queue-limit: 64}}, {DEFAULT}"), ["strict level 4 of class 'a'"]),
+    "early detection of a strict class": (
+        classes(
+            "{class: a, level: 0, queue-limit: 64, early-detection: {profiles: [{minimum: 1, maximum: 9}]}}, " + DEFAULT
+        ),
+        ["early detection of class 'a'"],
+    ),
     "limit": (classes(f"{{class: a, level: 0}}, {DEFAULT}"), ["a queue of class 'a' without a limit"]),
     "rate of a class": (
         classes(
