@@ -8,9 +8,12 @@ from pathlib import Path
 from random import Random
 from typing import Literal, Protocol
 
+from phb.monitor.observation import Taker
 from phb_lab.description import Network
 from phb_lab.errors import UnsupportedError, UsageError
 from phb_lab.following import Followed, Journeys
+from phb_lab.levels import Achieved, with_objectives
+from phb_lab.levels import Asked as AskedLevels
 from phb_lab.outcome import NANOSECONDS, Outcome
 from phb_lab.stamps import Asked as AskedStamp
 from phb_lab.stamps import with_stamps
@@ -41,6 +44,13 @@ class NetworkRun(Protocol):
 
         Raises:
             UsageError: this runner can't, or the filter isn't understood.
+        """
+
+    def watch(self, takers: Sequence[Taker]) -> Achieved:
+        """Judge the objectives of the policies from now on, at each second.
+
+        Raises:
+            UsageError: this runner can't, or there are none.
         """
 
     def journeys(self) -> Journeys | None:
@@ -92,14 +102,15 @@ def run_test(
     captures: Path | None = None,
     followed: Followed | None = None,
     stamps: Sequence[AskedStamp] = (),
+    levels: AskedLevels | None = None,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Run[T]:
     """Run one test.
 
     Each test draws from a seed of its own, made from ``seed`` and its name, so that the tests of a study are
     independent runs. ``options`` that are left out have their defaults, ``policies`` are other policy files by switch,
-    ``captures`` is a folder that keeps the captures; packets of ``followed`` are followed, and ``stamps`` measure, in
-    virtual time only;
+    ``captures`` is a folder that keeps the captures; packets of ``followed`` are followed, ``stamps`` measure, and
+    objectives are judged as ``levels`` asks, in virtual time only;
     ``progress`` is called with the share that is done, 0 to 1.
 
     Raises:
@@ -116,6 +127,8 @@ def run_test(
     network = study.network(test, seed=own_seed, options=chosen).with_policies(policies or {})
     if stamps:
         network = with_stamps(network, stamps)
+    if levels is not None:
+        network = with_objectives(network, levels.files)
     with _folder(captures) as folder:
         with way.open(network, own_seed) as run:
             run.push_policies()
@@ -123,6 +136,7 @@ def run_test(
                 run.tap(node, port, folder / f"{name}.pcap")
             if followed is not None:
                 run.follow(followed)
+            achieved = None if levels is None else run.watch(levels.takers)
             end_ns = lasting * NANOSECONDS
             outcome = run.run(
                 end_ns, lambda now: progress(min(now / end_ns, 1.0)), study.snapshots(test, network, lasting)
@@ -143,6 +157,7 @@ def run_test(
         remarks=tuple(evaluation.remarks),
         details=evaluation.details,
         journeys=journeys,
+        levels=achieved,
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from rich import box
 from rich.table import Table
 
 from phb.stamp.figures import PERCENTILES, Spread
@@ -105,10 +106,12 @@ def as_json(runs: Sequence[Run[Any]]) -> dict[str, Any]:
 
 def table(run: Run[Any]) -> Table:
     """Give the figures of a run's sessions; times in milliseconds."""
-    shown = Table(title=f"{run.test.name}: test packets (STAMP), ms", title_justify="left")
-    for column in ("way", "DSCP", "sent", "lost there", "back", "", "min", "mean"):
+    shown = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
+    shown.add_column(run.test.name, no_wrap=True)
+    for column in ("DSCP", "sent", "lost there", "back"):
         shown.add_column(column)
-    for column in (*(f"p{percent}" for percent in PERCENTILES), "max"):
+    shown.add_column("ms", no_wrap=True)
+    for column in ("min", "mean", *(f"p{percent}" for percent in PERCENTILES), "max"):
         shown.add_column(column, justify="right")
     for each in run.outcome.stamps:
         figures, lost = each.figures, each.figures.lost

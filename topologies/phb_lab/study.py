@@ -15,6 +15,7 @@ from phb_lab.description import Network
 from phb_lab.errors import UsageError
 from phb_lab.figures import Figure
 from phb_lab.following import Journeys
+from phb_lab.levels.achieved import Achieved
 from phb_lab.outcome import Outcome
 
 
@@ -69,6 +70,7 @@ class Run(Generic[T]):
         remarks: on this run's figures, a sentence or two each.
         details: whatever the study's own tables, pictures and conclusions need.
         journeys: of packets that were followed, if any were to be.
+        levels: what became of objectives, if any were judged.
     """
 
     test: T
@@ -83,6 +85,7 @@ class Run(Generic[T]):
     remarks: tuple[str, ...] = ()
     details: Any = None
     journeys: Journeys | None = None
+    levels: Achieved | None = None
 
     def figure(self, quantity: str, test: str | None = None) -> Figure:
         """One figure of this run by its quantity and, where they differ, its published test.

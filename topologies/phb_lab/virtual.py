@@ -13,10 +13,11 @@ from datetime import datetime
 from pathlib import Path
 from random import Random
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import phb
 import phb_p4
+from phb.monitor.observation import Taker
 from phb.pipeline_names import DropReason
 from phb.stamp import Probe, figures_of
 from phb_lab import event_loop
@@ -24,11 +25,15 @@ from phb_lab.description import Network, Node, parameters_of
 from phb_lab.errors import ConservationError, UsageError
 from phb_lab.following import Followed, Journeys
 from phb_lab.following.watching import Following
+from phb_lab.levels import PERIOD_NS, Achieved
 from phb_lab.outcome import Conservation, Delivery, Measured, Outcome, Transaction
 from phb_lab.snapshots import show_queue
 from phb_lab.study import Snapshot
 from phb_switch import ExecutorName, P4RuntimeServer, PortConfig, Switch
 from phb_switch import Network as NativeNetwork
+
+if TYPE_CHECKING:
+    from phb_lab.levels.watching import Watching
 
 # When virtual time starts, for policy rules with a time of day: a Monday at noon, inside every window of the sources.
 EPOCH = datetime(2000, 1, 3, 12, 0)
@@ -61,6 +66,7 @@ class VirtualRun:
         self._taps: list[Path] = []
         self._seed = seed
         self._following: Following | None = None
+        self._watching: Watching | None = None
         for number, described in enumerate(network.switches):
             ports = {
                 port.number: PortConfig(
@@ -95,6 +101,8 @@ class VirtualRun:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if self._watching is not None:
+            self._watching.close()
         for server in self._servers:
             server.stop()
 
@@ -148,6 +156,18 @@ class VirtualRun:
             self._following = Following(self._native, self._switches, followed)
         except ValueError as error:
             raise UsageError(f"--trace {followed.text}: {error}") from error
+
+    def watch(self, takers: Sequence[Taker]) -> Achieved:
+        """Judge the objectives of the policies, at each second; what happens is the same.
+
+        Raises:
+            UsageError: no policy states any.
+        """
+        from phb_lab.levels.watching import Watching
+
+        self._watching = Watching(self._network, self._addresses, EPOCH, takers)
+        self._watching.look(self._native.now_ns)
+        return self._watching.achieved
 
     def journeys(self) -> Journeys | None:
         """Give the ways of the packets that were followed; None without :meth:`follow`."""
@@ -235,7 +255,17 @@ class VirtualRun:
         )
 
     def _pass(self, until_ns: int, progress: Callable[[int], None]) -> float:
-        """Run up to a time; gives the wall seconds that took."""
+        """Run up to a time, with looks at the switches on the way; gives the wall seconds that the running took."""
+        wall_s = 0.0
+        while self._watching is not None:
+            second_ns = (self._native.now_ns // PERIOD_NS + 1) * PERIOD_NS
+            if second_ns > until_ns:
+                break
+            wall_s += self._pass_blind(second_ns, progress)
+            self._watching.look(second_ns)
+        return wall_s + self._pass_blind(until_ns, progress)
+
+    def _pass_blind(self, until_ns: int, progress: Callable[[int], None]) -> float:
         from_ns = self._native.now_ns
         started = time.perf_counter()
         if self._following is not None:

@@ -18,6 +18,9 @@ from phb_lab.experiment import DEFAULT_SEED, Mode, TargetName, Way
 from phb_lab.following import parse_flow
 from phb_lab.following.flow import MOST_PACKETS
 from phb_lab.interruption import Interruption
+from phb_lab.levels import Asked as AskedLevels
+from phb_lab.levels.picture import draw as draw_levels
+from phb_lab.levels.telling import table as levels_table
 from phb_lab.report import judging
 from phb_lab.report.document import document
 from phb_lab.report.files import write_json, write_text
@@ -78,6 +81,16 @@ def run(
             help="send test packets from a host to another and back, ten a second, to measure classes; may be repeated",
         ),
     ] = None,
+    objectives: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="judge the objectives of this policy file, whose node is a switch, at each second; may be repeated",
+        ),
+    ] = None,
+    levels: Annotated[
+        bool, typer.Option("--levels", help="judge the objectives of the network's own policies, at each second")
+    ] = False,
     display: Annotated[
         bool,
         typer.Option("--display", help="print what nodes showed, such as show queue, or an OSA's queues as on z/OS"),
@@ -114,6 +127,10 @@ def run(
         raise UsageError("--trace: packets are followed in virtual time only; expected no --mode mininet")
     if stamp and mode == "mininet":
         raise UsageError("--stamp: test packets are sent in virtual time only; expected no --mode mininet")
+    if (objectives or levels) and mode == "mininet":
+        option = "--objectives" if objectives else "--levels"
+        raise UsageError(f"{option}: objectives are judged in virtual time only; expected no --mode mininet")
+    asked = AskedLevels(tuple(objectives or ())) if objectives or levels else None
     stamps = [parse_stamp(each) for each in stamp or ()]
     followed = None if trace is None else parse_flow(trace, trace_packets)
     if short and duration is not None:
@@ -145,12 +162,19 @@ def run(
             policies=policies,
             followed=followed,
             stamps=stamps,
+            levels=asked,
         )
     main, others = runs[: len(tests)], runs[len(tests) :]
     _print(console, study, main, others, title(study, main, way, seed))
     if display:
         _display(console, study, main)
+    for each in main if asked is not None else ():
+        console.print()
+        print_table(console, levels_table(each))
+        if out is not None:
+            draw_levels(each, out / f"levels-{each.test.name}")
     for each in main if stamps else ():
+        console.print()
         print_table(console, stamp_table(each))
     for each in main if followed is not None else ():
         tell_journeys(console, each, out)

@@ -10,6 +10,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from phb_lab.experiment import Way, run_test
 from phb_lab.following import Followed
 from phb_lab.interruption import Interruption
+from phb_lab.levels import Asked as AskedLevels
 from phb_lab.stamps import Asked as AskedStamp
 from phb_lab.study import Run, Study, Test
 
@@ -39,6 +40,7 @@ def run_all(
     policies: Mapping[str, tuple[Path, ...]] | None = None,
     followed: Followed | None = None,
     stamps: Sequence[AskedStamp] = (),
+    levels: AskedLevels | None = None,
 ) -> list[Run[Any]]:
     """Run each (test, options), at most a minute each if ``short``, and show progress on standard error."""
     runs = []
@@ -61,6 +63,7 @@ def run_all(
                     captures=captures and captures / _folder_name(test, options),
                     followed=followed,
                     stamps=stamps,
+                    levels=levels,
                     progress=_share(progress, task, number, interruption),
                 )
             )

@@ -16,6 +16,7 @@ from phb_lab import stamps
 from phb_lab.errors import UsageError
 from phb_lab.figures import Figure
 from phb_lab.generated import is_generated
+from phb_lab.levels import telling as levels
 from phb_lab.outcome import Delivery
 from phb_lab.registry import relative
 from phb_lab.study import Run, Study
@@ -79,6 +80,7 @@ def document(study: Study[Any], runs: Sequence[Run[Any]], extra: Sequence[Run[An
             },
             # Only where somebody asked: a run without is the same to the byte.
             **({"stamp": told} if (told := stamps.as_json(runs)) else {}),
+            **({"levels": told} if (told := levels.as_json(runs)) else {}),
             "snapshots": {run.test.name: dict(shown) for run in runs if (shown := study.displays(run))},
             "extra": [
                 {
