@@ -108,6 +108,18 @@ RUNS = {
         ["convert", "--to", "yaml", "POLICY", "-o", "FOLDER"],
     ],
     "schema": [["schema"]],
+    "monitor": [
+        ["monitor", "--inventory", "INVENTORY", "--once", "--interval", "0.1"],
+        ["monitor", "--inventory", "INVENTORY", "--switch", EVIL],
+        ["monitor", "--inventory", "INVENTORY", "--once", "--metrics", EVIL],
+        ["monitor", "--inventory", "INVENTORY", "--once", "--history", "FOLDER"],
+        ["monitor", "--inventory", "INVENTORY", "--once", "--history", "HISTORY", "--history-keep", EVIL],
+    ],
+    "stamp": [
+        ["stamp", "send", EVIL],
+        ["stamp", "send", "127.0.0.1:9", "--dscp", EVIL],
+        ["stamp", "reflect", "--bind", EVIL],
+    ],
     "accounting": [
         ["accounting", "--history", "HISTORY", "--from", "2026-10-01"],
         ["accounting", "--history", "HISTORY", "--from", "2026-10-01", "--by", "class"],
