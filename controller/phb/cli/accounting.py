@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,6 +30,16 @@ COLUMNS = (
     *("dropped_packets", "dropped_bytes", "marked_packets", "mean_delay_ms", "delay_99_percent_ms"),
 )
 """Of the CSV, and the keys of an account in JSON."""
+
+
+class Each(StrEnum):
+    """Spans of a series."""
+
+    SECOND = "second"
+    MINUTE = "minute"
+    HOUR = "hour"
+    DAY = "day"
+
 
 HistoryFileOption = Annotated[
     Path | None,
@@ -88,6 +99,12 @@ def accounting(
         list[str] | None, typer.Option(metavar="NAME", help="Only this switch; may be repeated.  (default: all)")
     ] = None,
     history: HistoryFileOption = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only the policy, class or stream of this name.")
+    ] = None,
+    each: Annotated[
+        Each | None, typer.Option(help="Lines of every second, minute, hour or day (UTC) that has any: CSV, or JSON.")
+    ] = None,
     csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
     json: Json = False,
 ) -> None:
@@ -96,8 +113,8 @@ def accounting(
     What passed while nobody monitored is told by the counters of the switch at the end of the gap, unless it was
     started anew.
     """
-    from phb.monitor.history.accounts import accounts
-    from phb.monitor.history.file import HistoryFile
+    from phb.monitor.history.accounts import accounts, series
+    from phb.monitor.history.file import HistoryFile, Level
 
     first, end = span.span(datetime.now(UTC))
     if csv and json:
@@ -105,7 +122,12 @@ def accounting(
     path = history or default_history()
     try:
         with HistoryFile(path, read_only=True) as file, file.reading():
-            found = accounts(file, by, first, end, switch or ())
+            if each is not None:
+                level = Level[each.name]
+                told = series(file, by, level, first, end, switch or (), name)
+                _print_series(told, json=json, zone=_zone(span.time_zone))
+                return
+            found = accounts(file, by, first, end, switch or (), name)
     except sqlite3.Error as error:
         raise InputError(Origin(str(path)), f"a file that can't be read ({error})", "a history of phb") from None
     if json:
@@ -192,10 +214,7 @@ def _time(minutes: int, zone: tzinfo | None) -> str:
 
 
 def _gap(gap: Gap, zone: tzinfo | None) -> dict[str, Any]:
-    ends = [
-        f"{datetime.fromtimestamp(end // 10**9, UTC).astimezone(zone):%Y-%m-%dT%H:%M:%S%z}"
-        for end in (gap.began_ns, gap.ended_ns)
-    ]
+    ends = [_second(end // 10**9, zone) for end in (gap.began_ns, gap.ended_ns)]
     return {"from": ends[0], "to": ends[1], "counted": gap.counted}
 
 
@@ -221,6 +240,26 @@ def _print_csv(found: Accounts) -> None:
     for account in found.accounts:
         rows.writerow("" if value is None else _cell(value) for value in _row(account).values())
     typer.echo(text.getvalue(), nl=False)
+
+
+def _print_series(found: Iterable[tuple[int, Account]], *, json: bool, zone: tzinfo | None) -> None:
+    """Print a line for each span and account, as they come: CSV, or a JSON object in each line."""
+    import csv
+    import sys
+
+    rows = csv.writer(sys.stdout, lineterminator="\n")
+    if not json:
+        rows.writerow(("time", *COLUMNS))
+    for seconds, account in found:
+        row = {"time": _second(seconds, zone), **_row(account)}
+        if json:
+            print_json(row, indent=None)
+        else:
+            rows.writerow("" if value is None else _cell(value) for value in row.values())
+
+
+def _second(seconds: int, zone: tzinfo | None) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC).astimezone(zone):%Y-%m-%dT%H:%M:%S%z}"
 
 
 def _cell(value: Any) -> Any:

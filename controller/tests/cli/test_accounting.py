@@ -91,6 +91,38 @@ def test_table_and_csv(phb, history):
     assert [(row["switch"], row["sent_packets"]) for row in rows] == [("core", "9000"), ("edge", "9000")]
 
 
+def series(phb, history, *words):
+    words = ("--by", "class", "--switch", "edge", "--json", *words)
+    code, out, err = asked(phb, history, *words)
+    assert (code, err) == (0, "")
+    return [(line["time"], line["came_packets"]) for line in map(json.loads, out.splitlines())]
+
+
+def test_minutes_hours_and_days_one_by_one(phb, history):
+    minutes = series(phb, history, "--month", "2026-11", "--each", "minute")
+    assert minutes == [(f"2026-11-01T00:0{minute}:00+0100", 1000) for minute in range(10)]
+    assert series(phb, history, "--month", "2026-11", "--each", "hour") == [("2026-11-01T00:00:00+0100", 10_000)]
+    # Days are those of UTC.
+    assert series(phb, history, "--from", "2026-10-01", "--each", "day") == [("2026-10-31T01:00:00+0100", 20_000)]
+    assert series(phb, history, "--month", "2026-11", "--each", "second") == []
+    assert series(phb, history, "--month", "2026-11", "--each", "hour", "--name", "silver") == []
+
+
+def test_a_series_is_comma_separated(phb, history):
+    _, out, _ = asked(phb, history, "--month", "2026-11", "--each", "hour", "--name", "voice", "--csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [(row["time"], row["switch"], row["name"], row["came_packets"]) for row in rows] == [
+        ("2026-11-01T00:00:00+0100", "core", "voice", "5000"),
+        ("2026-11-01T00:00:00+0100", "edge", "voice", "5000"),
+    ]
+
+
+def test_one_name(phb, history):
+    found = as_json(phb, history, "--month", "2026-11", "--name", "voice")
+    assert [(each["switch"], each["name"]) for each in found["accounts"]] == [("core", "voice"), ("edge", "voice")]
+    assert found["total"]["came_packets"] == 10_000
+
+
 def test_a_csv_has_no_formulas(phb, tmp_path):
     write_history(tmp_path / "h", ("=1+1",), ("@voice", "web"))
     _, out, _ = asked(phb, tmp_path / "h", "--month", "2026-11", "--csv")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from phb.errors import InputError
+from phb.monitor.history.coding import unpacked
 from phb.monitor.history.file import DAY, HOUR, Gap, HistoryFile, Level
 from phb.monitor.history.packing import unpack_day
 from phb.monitor.history.totals import NOTHING, Figures, Totals
@@ -50,6 +51,13 @@ class Account:
     figures: Figures = NOTHING
     delays: dict[int, int] = field(default_factory=dict)
 
+    def add(self, more: Figures, delays: Mapping[int, int]) -> None:
+        """Add what another subject had."""
+        a, b = self.figures, more
+        self.figures = (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4])
+        for bucket, frames in delays.items():
+            self.delays[bucket] = self.delays.get(bucket, 0) + frames
+
 
 @dataclass(frozen=True, slots=True)
 class Accounts:
@@ -80,37 +88,98 @@ def pieces(first: int, end: int) -> Iterator[tuple[Level, int, int]]:
         yield Level.MINUTE, first, end
 
 
-def accounts(file: HistoryFile, by: By, first: int, end: int, switches: Sequence[str] = ()) -> Accounts:
-    """Give the accounts of a span, the largest first; of some switches, or of all.
+def accounts(
+    file: HistoryFile, by: By, first: int, end: int, switches: Sequence[str] = (), name: str | None = None
+) -> Accounts:
+    """Give the accounts of a span, the largest first; of some switches, or of all, and of one name, or of any.
 
     Raises:
         InputError: A switch isn't in the file, or a record of it is damaged.
     """
-    known = file.switches()
-    for name in switches:
-        if name not in known:
-            expected = f"one of {', '.join(known)}" if known else "a switch of the history; it has none"
-            raise InputError(Origin("--switch"), f"'{name}'", expected)
+    known = _known(file, switches)
     found: dict[tuple[str, str, str], Account] = {}
     gaps: dict[str, Sequence[Gap]] = {}
     rounded = False
-    for name in switches or known:
-        number = known[name]
+    for switch in switches or known:
+        number = known[switch]
         totals = Totals()
         for level, low, high in pieces(first, end):
             rounded |= _sum(file, level, number, low, high, totals, delays=_KIND[by] is SubjectKind.CLASS)
         subjects = file.subjects(number)
         for each, figures in totals.figures.items():
-            whose = _whose(by, name, *subjects[each])
-            if whose is not None:
-                account = found.setdefault(whose, Account(*whose))
-                a, b = account.figures, figures
-                account.figures = (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4])
-                for bucket, frames in totals.delays.get(each, {}).items():
-                    account.delays[bucket] = account.delays.get(bucket, 0) + frames
-        gaps[name] = file.gaps(number, first * MINUTE_NS, end * MINUTE_NS)
+            whose = _whose(by, switch, *subjects[each])
+            if whose is not None and name in (None, subjects[each][0].name):
+                found.setdefault(whose, Account(*whose)).add(figures, totals.delays.get(each, {}))
+        gaps[switch] = file.gaps(number, first * MINUTE_NS, end * MINUTE_NS)
     ordered = sorted(found.values(), key=lambda each: (-each.figures[1], each.switch, each.name, each.direction))
     return Accounts(first, end, tuple(ordered), gaps, rounded)
+
+
+def series(
+    file: HistoryFile, by: By, each: Level, first: int, end: int, switches: Sequence[str] = (), name: str | None = None
+) -> Iterator[tuple[int, Account]]:
+    """Give the accounts of every second, minute, hour or day (UTC) of a span that has records, by switch and time.
+
+    Times are seconds since 1970; `name` is that of the only policy, class or stream that is wanted.
+
+    Raises:
+        InputError: A switch isn't in the file, or a record of it is damaged.
+    """
+    known = _known(file, switches)
+    for switch in switches or known:
+        subjects = {
+            number: whose
+            for number, about in file.subjects(known[switch]).items()
+            if (whose := _whose(by, switch, *about)) is not None and name in (None, about[0].name)
+        }
+        for time, totals in _each(file, each, known[switch], first, end):
+            found: dict[tuple[str, str, str], Account] = {}
+            for number, figures in totals.figures.items():
+                if number in subjects:
+                    account = found.setdefault(subjects[number], Account(*subjects[number]))
+                    account.add(figures, totals.delays.get(number, {}))
+            yield from ((time, found[whose]) for whose in sorted(found))
+
+
+def _each(file: HistoryFile, level: Level, switch: int, first: int, end: int) -> Iterator[tuple[int, Totals]]:
+    try:
+        if level is Level.SECOND:
+            for minute, data in file.records(level, switch, first, end):
+                yield from ((minute * 60 + second, totals) for second, totals in _seconds(data))
+            return
+        if level is Level.MINUTE:
+            for day, data in file.records(Level.PACKED, switch, first // DAY * DAY, end):
+                for minute, totals in sorted(unpack_day(data).items()):
+                    if first <= day + minute < end:
+                        yield (day + minute) * 60, totals
+        for minute, data in file.records(level, switch, first, end):
+            yield minute * 60, Totals.decoded(data)
+    except ValueError as error:
+        raise _damaged(file, error) from None
+
+
+def _seconds(data: bytes) -> Iterator[tuple[int, Totals]]:
+    """Read one-second records (`books`)."""
+    numbers = unpacked(data)
+    for second in numbers:
+        totals = Totals()
+        for _ in range(next(numbers, 0)):
+            subject, packets, octets, dropped = (next(numbers, 0) for _ in range(4))
+            totals.count(subject, (packets, octets, dropped, 0, 0))
+        yield second, totals
+
+
+def _known(file: HistoryFile, switches: Sequence[str]) -> dict[str, int]:
+    known = file.switches()
+    for name in switches:
+        if name not in known:
+            expected = f"one of {', '.join(known)}" if known else "a switch of the history; it has none"
+            raise InputError(Origin("--switch"), f"'{name}'", expected)
+    return known
+
+
+def _damaged(file: HistoryFile, error: ValueError) -> InputError:
+    return InputError(Origin(str(file.path)), f"a damaged record ({error})", "a history of phb")
 
 
 def _sum(file: HistoryFile, level: Level, switch: int, first: int, end: int, totals: Totals, *, delays: bool) -> bool:
@@ -126,7 +195,7 @@ def _sum(file: HistoryFile, level: Level, switch: int, first: int, end: int, tot
                         totals.add(each)
                         rounded = True
     except ValueError as error:
-        raise InputError(Origin(str(file.path)), f"a damaged record ({error})", "a history of phb") from None
+        raise _damaged(file, error) from None
     return rounded
 
 

@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from phb.model import PolicySet
 from phb.monitor.history.coding import packed
 from phb.monitor.history.file import Closed, Gap, Known
 from phb.monitor.observation import EventKind, Observation
@@ -27,6 +28,7 @@ class _Book:
         start: The first sample of this process.
         fresh: `latest` is not yet in a closed minute.
         latest: The newest one; it is of `minute`.
+        policy: Another one may have other names for the same counters.
         seconds: Records of this minute's seconds: second, how many subjects, and of each number, packets and bytes that
             came, packets that were dropped.
     """
@@ -34,12 +36,13 @@ class _Book:
     start: Sample
     latest: Sample
     minute: int
+    policy: PolicySet | None
     fresh: bool = True
     gaps: list[Gap] = field(default_factory=list)
     seconds: array[int] = field(default_factory=_numbers)
 
 
-def _began_anew(before: Sample, observation: Observation, sample: Sample) -> bool:
+def _anew(before: Sample, observation: Observation, sample: Sample) -> bool:
     """Whether counters may be others than before: what they had until then is told by the sample before."""
     return (
         before.instance != sample.instance
@@ -65,15 +68,15 @@ class Books:
         minute = sample.time_ns // MINUTE_NS
         book = self._books.get(observation.switch)
         if book is None:
-            book = self._books[observation.switch] = _Book(sample, sample, minute)
+            book = self._books[observation.switch] = _Book(sample, sample, minute, observation.policy)
             # At once, so that the file has a position from now on, and what passed while nobody looked.
-            yield self._closed(observation.switch, book)
+            yield self._closed(observation.switch, book, landmark=True)
             return
-        elif minute != book.minute or _began_anew(book.latest, observation, sample):
-            # A clock that was set back, too, closes the minute; the earlier one is added to once more.
-            if book.fresh:
-                yield self._closed(observation.switch, book)
-            book.minute = minute
+        landmark = observation.policy is not book.policy or _anew(book.latest, observation, sample)
+        # A clock that was set back, too, closes the minute; the earlier one is added to once more.
+        if (landmark or minute != book.minute) and book.fresh:
+            yield self._closed(observation.switch, book)
+        book.minute, book.policy = minute, observation.policy
         if observation.gap_s > 0:
             counted = sample.instance == book.latest.instance
             book.gaps.append(Gap(sample.time_ns - round(observation.gap_s * SECOND_NS), sample.time_ns, counted))
@@ -81,6 +84,9 @@ class Books:
         known = self._known.get(observation.switch)
         if known is not None and observation.changes:
             self._second(book, known, observation)
+        if landmark:
+            # Whoever is new in this sample is counted from it on.
+            yield self._closed(observation.switch, book, landmark=True)
 
     def end(self, before_ns: int | None = None) -> Iterator[Closed]:
         """Close the minutes that are open, or of them those whose last sample was before a time."""
@@ -88,9 +94,9 @@ class Books:
             if book.fresh and (before_ns is None or book.latest.time_ns < before_ns):
                 yield self._closed(switch, book)
 
-    def _closed(self, switch: str, book: _Book) -> Closed:
+    def _closed(self, switch: str, book: _Book, *, landmark: bool = False) -> Closed:
         seconds = packed(book.seconds) if book.seconds else b""
-        closed = Closed(switch, book.minute, book.start, book.latest, tuple(book.gaps), seconds)
+        closed = Closed(switch, book.minute, book.start, book.latest, tuple(book.gaps), seconds, landmark)
         book.fresh = False
         book.gaps = []
         book.seconds = _numbers()

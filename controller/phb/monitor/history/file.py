@@ -112,6 +112,7 @@ class Closed:
         start: Where counting begins if the file has no position: what was counted before isn't known.
         latest: The minute's last sample.
         seconds: Its one-second records, packed.
+        landmark: Its position has subjects that no earlier one has.
     """
 
     switch: str
@@ -120,6 +121,7 @@ class Closed:
     latest: Sample
     gaps: tuple[Gap, ...] = ()
     seconds: bytes = b""
+    landmark: bool = False
 
 
 @dataclass(slots=True)

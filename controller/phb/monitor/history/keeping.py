@@ -13,6 +13,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -34,6 +35,7 @@ MOST_QUEUED: Final = 20_000
 MOST_CLOSED: Final = 20_000
 """Minutes of switches that wait for the disk; of more, each switch keeps its newest."""
 MOST_EVENTS: Final = 10_000
+MOST_GAPS: Final = 100
 AGAIN_S: Final = 5.0
 """Between two attempts to write while the disk refuses."""
 LATE_NS: Final = 2 * MINUTE_NS
@@ -149,17 +151,19 @@ class _Keeper:
             self._fold()
 
     def _fold(self) -> None:
-        """Leave each switch its newest minute: it has the counts of those before, from the file's position on."""
-        newest: dict[str, Closed] = {}
+        """Leave each switch its landmarks, and of the minutes before and after them the newest: it counts for all."""
+        left: list[Closed] = []
+        newest: dict[str, int] = {}
         for each in self._closed:
-            before = newest.get(each.switch)
-            if before is None:
-                newest[each.switch] = each
+            place = newest.get(each.switch)
+            before = None if place is None else left[place]
+            if place is None or before is None or before.landmark or each.landmark:
+                newest[each.switch] = len(left)
+                left.append(each)
                 continue
             gap = Gap(before.latest.time_ns, each.latest.time_ns, before.latest.instance == each.latest.instance)
-            gaps = (*before.gaps, *each.gaps, gap)[-100:]
-            newest[each.switch] = Closed(each.switch, each.minute, before.start, each.latest, gaps, each.seconds)
-        self._closed = deque(newest.values())
+            left[place] = replace(each, gaps=(*before.gaps, *each.gaps, gap)[-MOST_GAPS:])
+        self._closed = deque(left[-MOST_CLOSED:])
         self._tell(f"{MOST_CLOSED} minutes wait for the disk: what passed until now will be told as one interval")
 
     def write(self, *, last: bool) -> None:
@@ -246,7 +250,7 @@ def _after_pause(known: Known, closed: Closed) -> Closed:
         return closed
     counted = before.instance == closed.start.instance
     gap = Gap(before.time_ns, closed.start.time_ns, counted)
-    return Closed(closed.switch, closed.minute, closed.start, closed.latest, (gap, *closed.gaps), closed.seconds)
+    return replace(closed, gaps=(gap, *closed.gaps))
 
 
 def _lock(path: Path) -> int:

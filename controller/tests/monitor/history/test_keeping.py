@@ -7,15 +7,16 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_up import BEGAN_NS, SECOND_NS, a_class, a_policy, a_sample
+from made_up import BEGAN_NS, SECOND_NS, a_class, a_policy, a_sample, observations
 
 from phb.errors import InputError
 from phb.formats import yaml_format
 from phb.monitor.history import History, Retention, keeping
 from phb.monitor.history import file as file_module
-from phb.monitor.history.accounts import By, accounts
-from phb.monitor.history.file import HistoryFile
+from phb.monitor.history.accounts import By, accounts, series
+from phb.monitor.history.file import HistoryFile, Level
 from phb.monitor.history.keeping import _Keeper
+from phb.monitor.history.totals import CAME_PACKETS
 from phb.monitor.observation import Event, EventKind, Observation
 
 START = BEGAN_NS // SECOND_NS // 60
@@ -219,6 +220,42 @@ def test_a_disk_that_is_away_for_long_leaves_one_interval(tmp_path, monkeypatch)
         assert all(gap.counted for gap in accounts(opened, By.CLASS, *WHOLE).gaps["edge"])
 
 
+def test_seconds_are_kept_too(tmp_path):
+    keeper = _Keeper(tmp_path / "h", Retention(), print)
+    for number, observation in enumerate(observations(130)):
+        keeper.take(observation)
+        # A switch has numbers in the file from the first write on.
+        if not number:
+            keeper.write(last=False)
+    keeper.write(last=True)
+    keeper.close()
+    with HistoryFile(tmp_path / "h", read_only=True) as opened:
+        found = list(series(opened, By.CLASS, Level.SECOND, *WHOLE, name="class-1"))
+        whole = next(each for each in accounts(opened, By.CLASS, *WHOLE).accounts if each.name == "class-1")
+    assert [time for time, _ in found] == list(range(found[0][0], found[0][0] + 129))
+    assert {account.figures[CAME_PACKETS] for _, account in found} == {104}
+    assert whole.figures[CAME_PACKETS] == 129 * 104
+
+
+def test_another_policy_ends_a_minute(tmp_path):
+    """Its names may be others for the same counters: what came until then is the old ones'."""
+    switch = Switch()
+    keeper = _Keeper(tmp_path / "h", Retention(), print)
+    policies = [yaml_format.read("phb: 1\n", "f") for _ in range(2)]
+    for second, policy in enumerate([policies[0], policies[0], policies[1], policies[1]]):
+        sample = switch.sample(second)
+        if policy is policies[1]:
+            sample = replace(sample, policies={("other", ""): sample.policies["voice", ""]})
+        keeper.take(replace(observed(sample), policy=policy))
+        switch.traffic(3)
+    keeper.write(last=True)
+    keeper.close()
+    with HistoryFile(tmp_path / "h", read_only=True) as opened:
+        found = {each.name: each.figures[CAME_PACKETS] for each in accounts(opened, By.POLICY, *WHOLE).accounts}
+    # What came in the second of the change is known by neither name.
+    assert found == {"voice": 4, "other": 4}
+
+
 def test_a_file_that_is_moved_away_is_followed_by_a_new_one(tmp_path):
     messages, switch = [], Switch()
     keeper = _Keeper(tmp_path / "h", Retention(), messages.append)
@@ -251,6 +288,25 @@ def test_a_file_that_another_process_locks(tmp_path, monkeypatch):
     keeper.close()
     assert messages == ["it can't be written (database is locked); records wait in memory", "it is written again"]
     assert told(tmp_path / "h").figures[0] == 4
+
+
+def test_a_switch_that_is_started_anew_while_the_disk_is_away(tmp_path, monkeypatch):
+    monkeypatch.setattr(keeping, "MOST_CLOSED", 5)
+    switch = Switch()
+    keeper = _Keeper(tmp_path / "h", Retention(), lambda _: None)
+    with monkeypatch.context() as patched:
+        patched.setattr(HistoryFile, "transaction", _full)
+        for minute in range(40):
+            if minute == 20:
+                switch.began_anew()
+                switch.instance += 1
+            keeper.take(observed(switch.sample(60 * minute)))
+            keeper.write(last=False)
+            switch.traffic(3)
+    keeper.write(last=True)
+    keeper.close()
+    # What passed between the last sample before the start and the first one after it is known to nobody.
+    assert told(tmp_path / "h").figures[0] == (19 + 19) * 4
 
 
 @pytest.mark.parametrize(("instance", "counted"), [(1, True), (2, False)])
