@@ -150,7 +150,7 @@ def _difference(then: Mapping[Key, int], now: Mapping[Key, int]) -> Mapping[Key,
             result[key] = grown
         elif grown < 0:
             return None
-    return None if any(key not in now for key in then) else result
+    return result if then.keys() <= now.keys() else None
 
 
 def _coloured(
@@ -171,7 +171,7 @@ def _coloured(
             return None
         if grown != (0, 0):
             result[colour] = grown
-    return None if any(colour not in now for colour in then) else result
+    return result if then.keys() <= now.keys() else None
 
 
 def _anew(after: Sample, subjects: list[Subject]) -> tuple[Event, ...]:

@@ -52,13 +52,6 @@ class _Cells:
     def take_colour(self, cell: int, packets: int, octets: int) -> None:
         self.colours[_COLOURS[cell]] = CounterValue(packets, octets)
 
-    def take_delay(self, cell: int, packets: int, octets: int) -> None:
-        if packets:
-            self.delays[cell], self.octets[cell] = packets, octets
-        else:
-            self.delays.pop(cell, None)
-            self.octets.pop(cell, None)
-
     def take_drop(self, cell: int, packets: int, octets: int) -> None:
         name = _REASONS.get(cell) or f"reason {cell}"
         if packets:
@@ -140,15 +133,15 @@ def _added(parts: Sequence[Mapping[Key, int]]) -> dict[Key, int]:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """A counter with `width` cells for each number of its kind."""
+    """A counter with `width` cells for each number of its kind; `take` is None for delays, which are many."""
 
     space: str
     width: int
-    take: Callable[[_Cells, int, int, int], None]
+    take: Callable[[_Cells, int, int, int], None] | None = None
 
 
 BY_NUMBER: Final = {
-    "class_delay": Array("traffic_class", BUCKETS_PER_CLASS, _Cells.take_delay),
+    "class_delay": Array("traffic_class", BUCKETS_PER_CLASS),
     "class_drops": Array("traffic_class", REASONS_PER_CLASS, _Cells.take_drop),
     "class_marked": Array("traffic_class", 1, _Cells.take_mark),
     "policy_traffic": Array("policy", COLOURS_PER_POLICY, _Cells.take_colour),
@@ -251,6 +244,9 @@ class Counting:
             return
         array = BY_NUMBER[name]
         numbers, width, take = self._numbers[array.space], array.width, array.take
+        if take is None:
+            self._take_delays(width, indexes, packets, octets)
+            return
         last: _Cells | None = None
         for index, count, size in zip(indexes, packets, octets, strict=True):
             cells = numbers.get(index // width)
@@ -260,6 +256,28 @@ class Counting:
             if cells is not last:
                 cells.changed()
                 last = cells
+
+    def _take_delays(self, width: int, indexes: Iterable[int], packets: Iterable[int], octets: Iterable[int]) -> None:
+        """Take cells of the histogram: nine in ten of all, class after class."""
+        numbers = self._numbers["traffic_class"]
+        first, last = 0, -1
+        cells: _Cells | None = None
+        for index, count, size in zip(indexes, packets, octets, strict=True):
+            if not first <= index <= last:
+                number = index // width
+                first = number * width
+                last = first + width - 1
+                cells = numbers.get(number)
+                if cells is not None:
+                    cells.changed()
+            if cells is None:
+                continue
+            if count:
+                cells.delays[index - first] = count
+                cells.octets[index - first] = size
+            else:
+                cells.delays.pop(index - first, None)
+                cells.octets.pop(index - first, None)
 
     def take_register(self, name: str, indexes: Iterable[int], values: Iterable[int]) -> None:
         """Take cells of a register, as they stand now."""
