@@ -3,6 +3,8 @@
 import ipaddress
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from phb.stamp import Reply, Request
 from phb.stamp.reflecting import FORGOTTEN_AFTER_NS, SESSIONS, Reflector, Refused
@@ -123,3 +125,20 @@ def test_the_class_that_was_asked_for():
 )
 def test_what_follows_goes_back(rest, answer):
     assert rest_of(rest) == (answer, 46 << 2)
+
+
+@given(
+    octets=st.binary(max_size=300),
+    head=st.sampled_from([b"", request(), request(rest=ask_class(7)), request(key=KEY)]),
+    tos=st.integers(0, 255),
+    key=st.sampled_from([None, KEY]),
+)
+def test_whatever_strangers_send(octets, head, tos, key):
+    """It is answered by as many octets, or by none and counted."""
+    reflector = Reflector(key=key)
+    came = head + octets
+    reply = reflector.reflect(datagram(came, tos=tos), NOW, NOW)
+    assert (reflector.answered, reflector.refused.total()) == ((0, 1) if reply is None else (1, 0))
+    if reply is not None:
+        assert len(reply[0]) == len(came)
+        assert 0 <= reply[1] < 256
