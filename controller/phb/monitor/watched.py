@@ -33,7 +33,7 @@ SILENT: Final = 1.75
 LONGEST: Final = 3.5
 """Intervals between two samples beyond which there is a gap."""
 START_S: Final = 10.0
-"""Seconds that a switch may take for its first sample, unless it has refused or can't be reached."""
+"""Seconds that a switch may take for entries, or a first sample, unless it has refused or can't be reached."""
 PATIENCE_S: Final = 10.0
 """Seconds of silence after which a session is given up: the link may have gone without a word."""
 READY_S: Final = 2.0
@@ -77,7 +77,8 @@ class Watched:
         self._prepared: Prepared | None = None
         self._before: Sample | None = None
         self._pace_s = interval_s
-        self._heard_at = time.monotonic()
+        self._heard_at = self._sampled_at = time.monotonic()
+        self._reader: TelemetryReader | None = None
         self._away = False
         self._told_away_at = 0.0
         self._problem = ""
@@ -88,7 +89,7 @@ class Watched:
     async def run(self, after_s: float = 0.0) -> None:
         """Monitor until cancelled."""
         await asyncio.sleep(after_s)
-        self._heard_at = time.monotonic()
+        self._heard_at = self._sampled_at = time.monotonic()
         wait_s = RETRY_S
         while True:
             self._talks = False
@@ -114,7 +115,8 @@ class Watched:
         self._heard_at += max(0.0, late_s)
         silent_s = now - self._heard_at
         if not self._away:
-            patient = self._before is None and not self._problem
+            reads = self._reader is not None and self._reader.reads_entries
+            patient = (self._before is None and not self._problem) or reads
             if silent_s > max(SILENT * self._pace_s, START_S if patient else 0.0):
                 self._go_away(silent_s, now)
         elif now - self._told_away_at >= self._interval_s:
@@ -155,14 +157,15 @@ class Watched:
 
     def _telemetry(self, session: Session, interfaces: Interfaces) -> AsyncGenerator[Sample, None]:
         self._pace_s = self._interval_s
-        reader = TelemetryReader(
+        self._reader = TelemetryReader(
             session,
             self._switch.name,
             prepared=self._files,
             interfaces=lambda: interfaces.now,
             clock_ns=self._clock_ns,
+            heard=self._hear,
         )
-        return reader.samples(self._interval_s)
+        return self._reader.samples(self._interval_s)
 
     def _polling(self, session: Session, interfaces: Interfaces) -> AsyncGenerator[Sample, None]:
         reader = PollingReader(
@@ -184,6 +187,9 @@ class Watched:
         within = {"interval_s": 1, "not_achieved_after": 1, "okay_after": 1}
         return {about: each.model_copy(update=within) for about, each in stated.items()}
 
+    def _hear(self) -> None:
+        self._heard_at = time.monotonic()
+
     def _files(self) -> Prepared | None:
         return self._policies.prepared(self._switch.name)
 
@@ -202,17 +208,17 @@ class Watched:
         events: list[Event] = []
         if self._away:
             self._away = False
-            silent_s = now - self._heard_at
+            silent_s = now - self._sampled_at
             back = f"it answers again, after {silent_s:.1f} s"
             events.append(Event(time_ns, self._switch.name, EventKind.SWITCH_BACK, back))
         between = changes_between(self._before, sample, LONGEST * self._pace_s)
         gap_s = 0.0
         if not between.changes:
             self._judging.gap()
-            gap_s = now - self._heard_at if self._before is not None else 0.0
+            gap_s = now - self._sampled_at if self._before is not None else 0.0
         events += between.events
         events += self._judging.take(between.changes, time_ns)
-        self._before, self._heard_at = sample, now
+        self._before, self._heard_at, self._sampled_at = sample, now, now
         judgements = self._judging.judgements
         policy = None if files is None else files.policy
         observed = Observation(

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import trustme
+from finsy.proto import p4r
 
 from phb.device.session import CounterValue, Session
 from phb.inventory import Switch, TlsFiles
@@ -14,6 +15,7 @@ from phb.monitor import watched
 from phb.monitor.changes import subject
 from phb.monitor.monitoring import Monitor, Options
 from phb.monitor.observation import EventKind, State, SubjectKind
+from phb.monitor.reading import telemetry
 from phb.pushing.push import push
 
 INTERVAL_S = 0.1
@@ -237,6 +239,30 @@ async def test_push_that_numbers_anew_gives_no_rate_of_others(place, edge, path)
     for observation in seen.seen:
         for change in observation.changes.values():
             assert change.came_packets == 0
+    assert seen.events == []
+
+
+async def test_switch_whose_entries_are_written_all_the_time_is_not_away(place, edge, monkeypatch):
+    """Reading them takes longer than a switch may be silent, and so does the rest after it."""
+    read, reads = telemetry.read_subjects, []
+
+    async def read_slowly(*arguments):
+        reads.append(arguments)
+        await asyncio.sleep(3 * INTERVAL_S)
+        return await read(*arguments)
+
+    monkeypatch.setattr(telemetry, "SHARE", 0.5)
+    monkeypatch.setattr(telemetry, "read_subjects", read_slowly)
+    async with watching(place(edge.address)) as seen, Session(edge.address, 1, Switches.artifact) as session:
+        await session.become_primary()
+        entry = (await session.messages())[-1]
+        await seen.until(lambda observation: observation.sample is not None)
+        for _ in range(2):
+            many = len(reads)
+            while len(reads) == many:
+                await session.write_messages([p4r.Update(type=p4r.Update.MODIFY, entity=p4r.Entity(table_entry=entry))])
+                await asyncio.sleep(INTERVAL_S / 2)
+        await seen.until(lambda observation: observation.sample is not None)
     assert seen.events == []
 
 

@@ -39,6 +39,10 @@ class TelemetryReader:
         prepared: Gives the policies that the switch has been given, as they are now; None without.
         interfaces: Gives what gNMI says, by port number.
         clock_ns: The time of samples (Unix).
+        heard: Called with everything that the switch tells, also where no sample comes of it.
+
+    Attributes:
+        reads_entries: Entries are being read, which may take seconds: no sample comes meanwhile.
     """
 
     def __init__(
@@ -49,7 +53,10 @@ class TelemetryReader:
         prepared: Callable[[], Prepared | None],
         interfaces: Callable[[], Mapping[int, Interface]],
         clock_ns: Callable[[], int] = time.time_ns,
+        heard: Callable[[], None] = lambda: None,
     ) -> None:
+        self.reads_entries = False
+        self._heard = heard
         self._session = session
         self._switch = switch
         self._prepared = prepared
@@ -88,6 +95,7 @@ class TelemetryReader:
         proven: int | None = None
         instance: int | None = None
         async for message in self._messages(counting, interval_s):
+            self._heard()
             if message.instance != instance:
                 if instance is not None:
                     counting.forget()
@@ -121,7 +129,12 @@ class TelemetryReader:
 
     async def _read(self, prepared: Prepared | None) -> Subjects:
         began = time.monotonic()
-        subjects = await read_subjects(self._session, prepared)
+        self.reads_entries = True
+        try:
+            subjects = await read_subjects(self._session, prepared)
+        finally:
+            self.reads_entries = False
+        self._heard()
         ended = time.monotonic()
         self._rested_at = ended + (ended - began) * (1 - SHARE) / SHARE
         return subjects
