@@ -27,7 +27,8 @@ WIRE_NS = 3_000_000
 # Ethernet, IPv4, UDP, test packet; the line adds nothing to a frame.
 FRAME = 14 + 20 + 8 + 44
 
-# One line in either direction: bulk fills the one from left to right.
+# left --- s1 === line === s2 --- right: s1 queues what goes there, s2 what comes back. Bulk fills the line there, and
+# half of it back.
 POLICY = """\
 phb: 1
 node: s
@@ -54,58 +55,72 @@ SCHEDULES = {
 def network(folder, schedule="fifo", loss=0):
     policy = folder / "policy.yaml"
     policy.write_text(POLICY.replace("SCHEDULE", SCHEDULES[schedule]))
+    addresses = {"left": "10.0.0.1", "right": "10.0.0.2"}
     hosts = [
         Host(name, (address,), mtu_bytes=1500, window_bytes=16_384, delayed_ack_ns=None)
-        for name, address in (("left", "10.0.0.1"), ("right", "10.0.0.2"))
+        for name, address in addresses.items()
     ]
-    bulk = Datagrams(
-        "bulk", "bulk", "left", "10.0.0.1", "right", "10.0.0.2", 5000, 958, 7_700_000, 0, pattern="poisson", tos=10 << 2
+    bulk = tuple(
+        Datagrams(
+            f"from {client}",
+            "bulk",
+            client,
+            addresses[client],
+            server,
+            addresses[server],
+            *(5000, 958, interval_ns, 0),
+            pattern="poisson",
+            tos=10 << 2,
+        )
+        for client, server, interval_ns in (("left", "right", 7_700_000), ("right", "left", 15_000_000))
     )
     wires = (
-        Wire(("left", 0), ("s", 1), delay_ns=WIRE_NS, loss_per_million=loss),
-        Wire(("s", 2), ("right", 0), delay_ns=WIRE_NS),
+        Wire(("left", 0), ("s1", 1), delay_ns=WIRE_NS, loss_per_million=loss),
+        Wire(("s1", 2), ("s2", 2), delay_ns=WIRE_NS),
+        Wire(("s2", 1), ("right", 0), delay_ns=WIRE_NS),
     )
-    switch = Switch("s", 1, (Port(1), Port(2, RATE)), (policy,))
-    return Network("small", (switch,), tuple(hosts), (), wires, (bulk,))
+    switches = tuple(
+        Switch(name, number, (Port(1), Port(2, RATE)), (policy,)) for number, name in enumerate(("s1", "s2"), 1)
+    )
+    return Network("small", switches, tuple(hosts), (), wires, bulk)
 
 
 def measured(described, seconds=60):
-    """What test packets tell, and the switch's frames by delay of the class."""
+    """What test packets tell, and of each switch the frames of their class by delay."""
     described = with_stamps(described, [parse_stamp("left>right=EF")])
-    # All are back at the end, for the switch goes on counting until each datagram of the load is known to be lost.
+    # All are back at the end, for switches go on counting until each datagram of the load is known to be lost.
     stamps = tuple(replace(each, stop_ns=(seconds - 2) * SECOND) for each in described.stamps)
     with VirtualRun(replace(described, stamps=stamps), seed=1) as run:
         run.push_policies()
         outcome = run.run(seconds * SECOND, lambda now: None)
-        cells = run._switches["s"].read_counter("PhbEgress.class_delay")
+        counted = [switch.read_counter("PhbEgress.class_delay") for switch in run._switches.values()]
     (found,) = outcome.stamps
-    by_class = {}
-    for cell, (packets, _) in enumerate(cells):
-        if packets:
-            by_class.setdefault(cell >> 8, Counter())[cell & 255] = packets
-    return found, by_class
+    return found, [Counter({at: cells[1 << 8 | at][0] for at in range(256)}) for cells in counted]
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_active_and_passive_figures_agree(tmp_path, schedule):
-    """A packet's delay is what its class waited, the time of its bits on the line, and that of the wires."""
-    found, by_class = measured(network(tmp_path, schedule))
+    """A packet's delay is what its class waits, the time of its bits on the line, and that of the wires."""
+    found, (s1, s2) = measured(network(tmp_path, schedule))
     figures = found.figures
     assert figures.sent == 58 * SECOND // INTERVAL_NS
     assert figures.lost.back == 0
-    waited_there = sorted(probe.there_ns - FRAME * 8 * SECOND // RATE - 2 * WIRE_NS for probe in found.probes)
-    # Nothing waits on the way back, whose line is as fast as can be.
-    assert {probe.back_ns for probe in found.probes} == {2 * WIRE_NS}
-    # Each was counted on its way there and, in the first bucket, on its way back.
-    there = by_class[1]
-    there[0] -= len(found.probes)
-    assert there.total() == len(found.probes)
-    for percent in (25, 50, 75, 90, 95, 99):
-        active_us = waited_there[-(-len(waited_there) * percent // 100) - 1] / 1000
-        # The switch counts whole microseconds.
-        assert delays.percentile_us(+there, percent) == pytest.approx(active_us, rel=delays.ERROR, abs=1), percent
-    mean_us = sum(waited_there) / len(waited_there) / 1000
-    assert delays.mean_us(+there) == pytest.approx(mean_us, rel=delays.ERROR, abs=1)
+    ways = (
+        (s1, sorted(probe.there_ns for probe in found.probes)),
+        (s2, sorted(probe.back_ns for probe in found.probes)),
+    )
+    for frames, took_ns in ways:
+        waited_us = [(each - FRAME * 8 * SECOND // RATE - 3 * WIRE_NS) / 1000 for each in took_ns]
+        assert min(waited_us) >= 0
+        # Each packet was counted in the first bucket, too, where it passed towards a host.
+        frames[0] -= len(found.probes)
+        assert frames.total() == len(found.probes)
+        for percent in (25, 50, 75, 90, 95, 99):
+            active = waited_us[-(-len(waited_us) * percent // 100) - 1]
+            # The switch counts whole microseconds.
+            assert delays.percentile_us(+frames, percent) == pytest.approx(active, rel=delays.ERROR, abs=1), percent
+        mean = sum(waited_us) / len(waited_us)
+        assert delays.mean_us(+frames) == pytest.approx(mean, rel=delays.ERROR, abs=1)
 
 
 def test_classes_are_told_apart(tmp_path):
@@ -212,7 +227,9 @@ def test_hosts_that_are_not_there(tmp_path):
 
 
 def test_without_replies_nothing_is_told(tmp_path):
-    described = replace(network(tmp_path), switches=(Switch("s", 1, (Port(1), Port(2)), ()),))
+    described = replace(
+        network(tmp_path), switches=tuple(replace(each, policy_files=()) for each in network(tmp_path).switches)
+    )
     with VirtualRun(with_stamps(described, [parse_stamp("left>right=EF")]), seed=1) as run:
         outcome = run.run(SECOND - 1, lambda now: None)
     (found,) = outcome.stamps
