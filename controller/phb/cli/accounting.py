@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
@@ -17,7 +16,7 @@ from phb.cli.application import app, epilog
 from phb.cli.options import Json, grouped
 from phb.cli.output import console, print_json, print_table, table
 from phb.errors import InputError
-from phb.monitor.history.accounts import By
+from phb.monitor.by import By
 from phb.origin import Origin
 
 if TYPE_CHECKING:
@@ -113,6 +112,8 @@ def accounting(
     What passed while nobody monitored is told by the counters of the switch at the end of the gap, unless it was
     started anew.
     """
+    import sqlite3
+
     from phb.monitor.history.accounts import accounts, series
     from phb.monitor.history.file import HistoryFile, Level
 

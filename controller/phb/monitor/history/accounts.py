@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from phb.errors import InputError
+from phb.monitor.by import By
 from phb.monitor.history.coding import unpacked
 from phb.monitor.history.file import DAY, HOUR, Gap, HistoryFile, Level
 from phb.monitor.history.packing import unpack_day
@@ -14,17 +14,9 @@ from phb.monitor.history.totals import NOTHING, Figures, Totals
 from phb.monitor.observation import Subject, SubjectKind
 from phb.origin import Origin
 
+__all__ = ["Account", "Accounts", "By", "accounts", "pieces", "series"]
+
 MINUTE_NS = 60 * 10**9
-
-
-class By(StrEnum):
-    """Whose accounts."""
-
-    POLICY = "policy"
-    CLASS = "class"
-    STREAM = "stream"
-    SUBNET = "subnet"
-    SWITCH = "switch"
 
 
 _KIND = {

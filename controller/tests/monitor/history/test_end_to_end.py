@@ -12,7 +12,8 @@ from itertools import count
 import pytest
 
 import phb_p4
-from phb.monitor.history.accounts import By, accounts
+from phb.monitor.by import By
+from phb.monitor.history.accounts import accounts
 from phb.monitor.history.file import HistoryFile
 from phb_switch import Network, P4RuntimeServer, PortConfig, Switch
 

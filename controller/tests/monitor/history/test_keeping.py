@@ -11,9 +11,10 @@ from made_up import BEGAN_NS, SECOND_NS, a_class, a_policy, a_sample, observatio
 
 from phb.errors import InputError
 from phb.formats import yaml_format
+from phb.monitor.by import By
 from phb.monitor.history import History, Retention, keeping
 from phb.monitor.history import file as file_module
-from phb.monitor.history.accounts import By, accounts, series
+from phb.monitor.history.accounts import accounts, series
 from phb.monitor.history.file import HistoryFile, Level
 from phb.monitor.history.keeping import _Keeper
 from phb.monitor.history.totals import CAME_PACKETS

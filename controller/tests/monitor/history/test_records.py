@@ -9,7 +9,8 @@ from made_up import BEGAN_NS, a_class, a_sample
 
 from phb.delays import bucket_of, mean_us, percentile_us
 from phb.errors import InputError
-from phb.monitor.history.accounts import By, accounts, pieces
+from phb.monitor.by import By
+from phb.monitor.history.accounts import accounts, pieces
 from phb.monitor.history.coding import ROUNDING, packed, rounded, signed, unpacked, unsigned, value_of
 from phb.monitor.history.file import DAY, HOUR, Closed, HistoryFile, Level
 from phb.monitor.history.packing import pack_day, unpack_day
