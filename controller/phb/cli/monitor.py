@@ -221,6 +221,9 @@ class Running:
 
     async def _open(self, stack: AsyncExitStack) -> None:
         """Open those who take observations besides; what is wrong with their options ends the command."""
+        from phb.errors import InputError
+        from phb.origin import Origin
+
         options, monitor = self._options, self._monitor
         if options.metrics is not None:
             from phb.monitor.metrics import STALE_AFTER_S, Pushes, serve
@@ -251,10 +254,10 @@ class Running:
             agent = await stack.enter_async_context(serving_snmp)
             monitor.takers.append(agent)
             self._followers.append(lambda chosen: agent.follow(addresses(chosen)))
-
+        if options.history is None and options.history_keep is not None:
+            raise InputError(Origin("--history-keep"), "no --history", "the file whose records it is about")
         if options.history is not None:
             from phb.monitor.history import History, Retention
-            from phb.origin import Origin
 
             keep = options.history_keep
             retention = Retention() if keep is None else Retention.parse(keep, Origin("--history-keep"))

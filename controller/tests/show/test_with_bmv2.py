@@ -101,3 +101,14 @@ def test_everything_is_shown(command, pushed, capsys):
     assert words.err == ""
     assert run(["show", command, "--json", *options]) == 0
     assert json.loads(capsys.readouterr().out) is not None
+
+
+def test_monitor_reads_it_by_polls(pushed, capsys):
+    """Counters have P4Runtime's own way; registers, so what waits in queues, can't be read."""
+    where, state = pushed
+    assert run(["monitor", *where, *state, "--once", "--json"]) == 0
+    words = capsys.readouterr()
+    (told,) = json.loads(words.out)
+    assert (told["away"], words.err) == (False, "")
+    assert [(each["class"], each["queued"]) for each in told["classes"]] == [("class-default", None), ("gold", None)]
+    assert all(each["sent_packets"] == 0 for each in told["classes"])

@@ -1,0 +1,100 @@
+"""`phb monitor` as a process: lines, signals, exit codes, options that are wrong."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from phb.cli import run
+
+ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+POLICY = """
+phb: 1
+classes: [{name: gold, objectives: {minimum-rate: {value: 1, unit: kbit/s, basis: ethernet}}}]
+actions: [{name: gold, class: gold}]
+rules: [{name: first, match: {protocol: udp}, actions: [gold]}]
+"""
+
+
+@pytest.fixture(scope="module")
+def address(run_switch, tmp_path_factory):
+    """A switch that holds the policy."""
+    folder = tmp_path_factory.mktemp("policy")
+    address = run_switch().address
+    (folder / "policy.yaml").write_text(POLICY)
+    assert run(["push", "--address", address, "--no-state", str(folder / "policy.yaml")]) == 0
+    return address
+
+
+@pytest.fixture
+def inventory(address, tmp_path):
+    (tmp_path / "policy.yaml").write_text(POLICY)
+
+    def write(*switches):
+        lines = [f"  - {{name: {name}, address: '{where}', policies: [policy.yaml]}}" for name, where in switches]
+        (tmp_path / "network.yaml").write_text("\n".join(["phb-inventory: 1", "switches:", *lines, ""]))
+        return str(tmp_path / "network.yaml")
+
+    return write
+
+
+def test_lines_hangup_and_the_end(inventory, address):
+    """A wrong inventory is told of and changes nothing; a right one is taken; SIGTERM ends it well."""
+    path = inventory(("edge", address))
+    words = [sys.executable, "-m", "phb", "monitor", "--inventory", path, "--json", "--interval", "0.1"]
+    words += ["--metrics", "127.0.0.1:0"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT) as process:
+
+        def told(kind, word):
+            for line in process.stdout:
+                event = json.loads(line)
+                if event["event"] == kind and word in event["message"]:
+                    return event
+            raise AssertionError(process.stderr.read())
+
+        try:
+            # Until then SIGHUP would end it.
+            assert process.stderr.readline().startswith("metrics: http://127.0.0.1:")
+            inventory(("edge", address), ("nowhere", "127.0.0.1:1"), ("nowhere", "127.0.0.1:2"))
+            process.send_signal(signal.SIGHUP)
+            assert "network.yaml:5" in told("trouble", "the inventory before holds on")["message"]
+            inventory(("edge", address), ("nowhere", "127.0.0.1:1"))
+            process.send_signal(signal.SIGHUP)
+            assert told("switch-away", "can't be reached")["switch"] == "nowhere"
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.stdout.read()
+            errors = process.stderr.read()
+        assert (process.wait(), errors) == (0, "")
+
+
+def test_once_says_by_its_exit_code_whether_all_is_well(inventory, address, capsys):
+    path = inventory(("edge", address))
+    assert run(["monitor", "--inventory", path, "--once", "--interval", "0.1"]) == 0
+    assert "gold" in capsys.readouterr().out
+    path = inventory(("edge", address), ("nowhere", "127.0.0.1:1"))
+    assert run(["monitor", "--inventory", path, "--once", "--interval", "0.1"]) == 1
+    assert "(away)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--inventory", "missing.yaml"], "missing.yaml"),
+        (["--address", "nonsense"], "--address"),
+        (["--address", "127.0.0.1:1", "--metrics", "nonsense"], "--metrics"),
+        (["--address", "127.0.0.1:1", "--history", "/proc/none/history"], "/proc/none/history"),
+        (["--address", "127.0.0.1:1", "--history", "h.sqlite", "--history-keep", "minutes=x"], "--history-keep"),
+        (["--address", "127.0.0.1:1", "--history-keep", "minutes=7d"], "--history-keep"),
+        (["--address", "127.0.0.1:1", "--tls-ca", "missing.pem"], "missing.pem"),
+    ],
+)
+def test_options_that_are_wrong(options, words, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(["monitor", *options]) == 2
+    captured = capsys.readouterr()
+    assert words in captured.err
+    assert "Traceback" not in captured.err
