@@ -5,9 +5,11 @@ from dataclasses import replace
 from datetime import datetime
 
 import pytest
+import trustme
 
 from phb.deploying import prepare
 from phb.device.session import CounterValue, Session
+from phb.device.tls import Tls
 from phb.errors import SwitchError
 from phb.explain import parse_packet
 from phb.inventory import Switch as Place
@@ -15,8 +17,9 @@ from phb.monitor.reading.once import read_once
 from phb.monitor.reading.polling import PollingReader
 from phb.monitor.reading.telemetry import TelemetryReader
 from phb.origin import Origin
-from phb.pushing.push import push
-from phb_switch import P4RuntimeServer, PortConfig, Switch
+from phb.pushing.push import push, push_over
+from phb_switch import Binding, P4RuntimeServer, PortConfig, Switch
+from phb_switch import Tls as ServerTls
 
 DEFAULTS = {name: each.get_default() for name, each in Place.model_fields.items() if not each.is_required()}
 POLICY = """
@@ -144,3 +147,33 @@ async def test_another_program(artifact):
         async with Session(server.address, 1, artifact) as session:
             with pytest.raises(SwitchError, match="another program than the artifact, or none"):
                 await read_once(session, "edge")
+
+
+async def test_certificate_that_may_only_read(prepared, tmp_path, artifact):
+    """Every figure is there for it: cells, entries, and what gNMI tells."""
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+
+    def issued(name):
+        certificate = authority.issue_cert(name)
+        certificate.private_key_pem.write_to_path(tmp_path / f"{name}.key")
+        (tmp_path / f"{name}.pem").write_bytes(b"".join(blob.bytes() for blob in certificate.cert_chain_pems))
+        return tmp_path / f"{name}.pem", tmp_path / f"{name}.key"
+
+    def files(name):
+        return Tls(tmp_path / "ca.pem", *issued(name), "switch.example.net")
+
+    tls = ServerTls(*issued("switch.example.net"), client_authority=tmp_path / "ca.pem")
+    bindings = [Binding("controller.example.net"), Binding("monitor.example.net", read_only=True)]
+    ports = {1: PortConfig(), 2: PortConfig()}
+    names = {1: "eth1", 2: "eth2"}
+    with P4RuntimeServer(Switch("dut", ports), device_id=1, names=names, tls=tls, bindings=bindings) as server:
+        async with Session(server.address, 1, artifact, tls=files("controller.example.net")) as session:
+            await session.become_primary()
+            await push_over(session, prepared.intent)
+        async with Session(server.address, 1, artifact, tls=files("monitor.example.net")) as session:
+            sample = await read_once(session, "edge", prepared)
+            assert ("gold", "") in sample.policies
+            assert sample.ports["wan"].received == CounterValue(0, 0)
+            with pytest.raises(SwitchError):
+                await session.become_primary()
