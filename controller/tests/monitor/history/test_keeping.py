@@ -73,7 +73,7 @@ OPERATIONS = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(OPERATIONS, max_size=40))
 def test_nothing_is_counted_twice_or_lost(tmp_path_factory, operations):
     file = tmp_path_factory.mktemp("history") / "history.sqlite"
@@ -143,7 +143,7 @@ def _has_position(file):
     return found[0] > 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     st.lists(
         st.one_of(

@@ -146,18 +146,18 @@ def test_what_is_older_than_its_retention_goes(tmp_path):
 
 def test_a_file_that_is_too_large_loses_its_oldest_minutes_first(tmp_path):
     with HistoryFile(tmp_path / "h") as file:
-        written(file, range(DAY_0, DAY_0 + 20 * DAY, 5))
-        now_ns = (DAY_0 + 20 * DAY) * MINUTE_NS
+        written(file, range(DAY_0, DAY_0 + 10 * DAY, 12))
+        now_ns = (DAY_0 + 10 * DAY) * MINUTE_NS
         while keep_up(file, Retention(minutes=DAY), now_ns):
             pass
         before = file.size()
-        limit = before - 20_000
+        limit = before - 10_000
         while keep_up(file, Retention(minutes=DAY, size=limit), now_ns):
             pass
         assert file.size() <= limit
         assert file.oldest(Level.DAY, 1) == DAY_0
         assert file.oldest(Level.PACKED, 1) is None or file.oldest(Level.PACKED, 1) > DAY_0
-        assert accounts(file, By.CLASS, DAY_0, DAY_0 + 20 * DAY).accounts[0].figures[0] == 20 * DAY // 5 * 100
+        assert accounts(file, By.CLASS, DAY_0, DAY_0 + 10 * DAY).accounts[0].figures[0] == 10 * DAY // 12 * 100
 
 
 RETENTIONS = {
