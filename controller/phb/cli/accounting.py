@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 from pathlib import Path
@@ -22,6 +22,7 @@ from phb.origin import Origin
 if TYPE_CHECKING:
     from phb.monitor.history.accounts import Account, Accounts
     from phb.monitor.history.file import Gap
+    from phb.monitor.history.unmet import Unmet
 
 MINUTE_NS = 60 * 10**9
 COLUMNS = (
@@ -116,6 +117,7 @@ def accounting(
 
     from phb.monitor.history.accounts import accounts, series
     from phb.monitor.history.file import HistoryFile, Level
+    from phb.monitor.history.unmet import unmet
 
     first, end = span.span(datetime.now(UTC))
     if csv and json:
@@ -129,14 +131,15 @@ def accounting(
                 _print_series(told, json=json, zone=_zone(span.time_zone))
                 return
             found = accounts(file, by, first, end, switch or (), name)
+            missed = unmet(file, first, end, switch or ())
     except sqlite3.Error as error:
         raise InputError(Origin(str(path)), f"a file that can't be read ({error})", "a history of phb") from None
     if json:
-        print_json(_as_json(found, by, _zone(span.time_zone)))
+        print_json({**_as_json(found, by, _zone(span.time_zone)), "not_achieved": [asdict(each) for each in missed]})
     elif csv:
         _print_csv(found)
     else:
-        _print(found, by, _zone(span.time_zone))
+        _print(found, missed, by, _zone(span.time_zone))
 
 
 def default_history() -> Path:
@@ -273,7 +276,7 @@ def _cell(value: Any) -> Any:
     return f"'{shown}" if shown.startswith(("=", "+", "-", "@")) else shown
 
 
-def _print(found: Accounts, by: By, zone: tzinfo | None) -> None:
+def _print(found: Accounts, missed: Sequence[Unmet], by: By, zone: tzinfo | None) -> None:
     output = console()
     rows = table("switch", by.value, "sent", "MB", "dropped", "%", "marked", "mean ms", "99 % ms")
     for each in (*map(_row, found.accounts), _total(found.accounts)):
@@ -294,6 +297,13 @@ def _print(found: Accounts, by: By, zone: tzinfo | None) -> None:
             rows.add_row(
                 name, told["from"], told["to"], "is counted at its end" if gap.counted else "isn't known whole"
             )
+        print_table(output, rows)
+    if missed:
+        rows = table("not achieved of", "switch", "bound", "times", "seconds")
+        for each_missed in missed:
+            bound = f"{each_missed.measure} {each_missed.bound:g}"
+            times, seconds = str(each_missed.times), f"{each_missed.seconds:.0f}"
+            rows.add_row(each_missed.of, each_missed.switch, bound, times, seconds)
         print_table(output, rows)
     ends = f"{_time(found.first, zone)} to {_time(found.end, zone)}"
     exact = "" if not found.rounded else ", partly of rounded minutes"

@@ -385,6 +385,19 @@ class HistoryFile:
         )
         return [Gap(began, ended, bool(counted)) for began, ended, counted in rows]
 
+    def judged(self, first_ns: int, end_ns: int) -> Iterator[tuple[int, str, str, str, str, float]]:
+        """Give events of objectives in a time: when, of which switch, what, of whom, which measure and its bound."""
+        return self._connection.execute(
+            "SELECT time_ns, switch, kind, subject, measure, bound FROM event "
+            "WHERE subject != '' AND time_ns >= ? AND time_ns < ? ORDER BY time_ns, number",
+            (first_ns, end_ns),
+        )
+
+    def newest_ns(self) -> int:
+        """Give the time of the newest position; 0 without any."""
+        (newest,) = self._connection.execute("SELECT max(time_ns) FROM position").fetchone()
+        return int(newest or 0)
+
 
 def _bound(level: Level, switch: int, minute: int) -> int:
     return ((level << _SWITCH_BITS | switch) << _TIME_BITS) | minute
