@@ -25,6 +25,7 @@ CASES = {
     "mvs074-diffserv-cip": ["mvs074.yaml", "mvs074-cip.yaml", "policy-agent-diffserv-cip.conf"],
     "c7513-wfq-cip": ["c7513.yaml", "c7513-routes-cip.yaml", "c7513-wfq.yaml"],
     "c7513-fifo-osa2": ["c7513.yaml", "c7513-routes-osa2.yaml", "c7513-fifo.yaml"],
+    "c7513-objectives": ["c7513.yaml", "c7513-routes-cip.yaml", "c7513-wfq.yaml", "c7513-objectives.yaml"],
     "c3640": ["c3640.yaml"],
 }
 INPUTS = {name: [S390 / file for file in files] for name, files in CASES.items()}
