@@ -175,8 +175,14 @@ def test_a_switch_that_begins_anew_is_counted_from_nothing(tmp_path_factory, ope
                 # What it had counted since the last sample is unknown to everybody.
                 counted, latest = counted + latest, 0
                 switch.began_anew()
-                switch.instance += name == "restart"
                 events = (Event(0, "edge", EventKind.COUNTERS_ANEW, ""),)
+                if name == "restart":
+                    switch.instance += 1
+                else:
+                    # Counters that have passed their old values before a sample sees them aren't noticed (limits.md).
+                    second += 1
+                    keeper.take(observed(switch.sample(second), events=events))
+                    events = ()
     keeper.write(last=True)
     keeper.close()
     account = told(file)
