@@ -5,14 +5,14 @@ from __future__ import annotations
 from phb.errors import InputError
 from phb.intent import Entry, Exact
 from phb.model import Meter, MeterKind, Rate, RateBasis
+from phb.model.rates import PPP_HEADER
 from phb.origin import Origin
 
-# Whether a rate counts the IP datagram's bytes or the Ethernet frame's (without FCS), and what is added; PPP has
-# 4 bytes of header (RFC 1662 section 3.1).
+# Whether a rate counts the IP datagram's bytes or the Ethernet frame's (without FCS), and what is added.
 COUNTED = {
     RateBasis.ETHERNET: {"datagram": 0, "overhead": 0},
     RateBasis.IP: {"datagram": 1, "overhead": 0},
-    RateBasis.PPP: {"datagram": 1, "overhead": 4},
+    RateBasis.PPP: {"datagram": 1, "overhead": PPP_HEADER},
 }
 
 # The pipeline counts tokens in millionths of a bit, what a bit/s gives in a microsecond, in 64 bits.

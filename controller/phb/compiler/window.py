@@ -8,15 +8,8 @@ from phb.errors import InputError
 from phb.model import Rate, RateBasis
 from phb.origin import Origin
 
-# Bytes of a full segment that a rate counts for each 1460 bytes of TCP payload: what RFC 9293's default for an MTU of
-# 1500 bytes carries, below headers of IPv4 and TCP without options (20 bytes each).
+# Bytes of TCP payload in a full segment: what RFC 9293's default for an MTU of 1500 bytes carries.
 PAYLOAD = 1460
-COUNTED = {
-    RateBasis.TCP_PAYLOAD: PAYLOAD,
-    RateBasis.IP: PAYLOAD + 40,
-    RateBasis.PPP: PAYLOAD + 40 + 4,
-    RateBasis.ETHERNET: PAYLOAD + 40 + 14,
-}
 
 # The pipeline multiplies bytes per 2^20 microseconds with microseconds and shifts: it can't divide.
 SCALE = 1 << 20
@@ -34,7 +27,8 @@ def clamped_bps(scaled: int) -> int:
 
 
 def _scaled(rate: Rate) -> int:
-    payload = rate.bits_per_second * PAYLOAD / COUNTED[rate.basis]
+    counted = PAYLOAD + RateBasis.TCP_PAYLOAD.left_out - rate.basis.left_out
+    payload = rate.bits_per_second * PAYLOAD / counted
     scaled = int((payload * SCALE / 8_000_000).to_integral_value())
     if not 1 <= scaled <= LAST_RATE:
         least, most = (f"{Decimal(each) * 8_000_000 / SCALE:.0f}" for each in (1, LAST_RATE))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from phb.compiler.queueing.classes import SHARED_LEVEL
 from phb.compiler.queueing.flows import WEIGHTS
-from phb.compiler.queueing.length import OVERHEAD
 from phb.compiler.queueing.strict_queues import map_ranks, ranks_matter
 from phb.decompiler.actions import Actions
 from phb.decompiler.early_detection import early_detection, port_rate
@@ -36,7 +35,7 @@ from phb.model import (
 )
 from phb.names import Names
 
-_BASES = {overhead % (1 << 32): basis for basis, overhead in OVERHEAD.items()}
+_BASES = {-RateBasis(basis).left_out % (1 << 32): basis for basis in LengthBasis}
 
 
 @dataclass(frozen=True)
@@ -110,7 +109,7 @@ def _port(
         schedule=schedule,
         hold_queue=hold_queue or None,
         push_out=limits is not None and limits.action == "set_limits_push_out",
-        length_basis=LengthBasis(_BASES[overhead]),
+        length_basis=_BASES[overhead],
         shaper=shaped,
         buffers=_buffers(tables.buffers.get(profile, []), tables.idle_streams.get(profile, []), actions),
         early_detection=detection,

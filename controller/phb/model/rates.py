@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import ConfigDict, Field
 
 from phb.model.base import AsNumber, Item
+
+ETHERNET_HEADER: Final = 14
+"""Bytes; IEEE 802.3 without FCS."""
+PPP_HEADER: Final = 4
+"""Bytes; address, control, protocol (RFC 1662 section 3.1), what IOS calls the length without FCS: a reply of 1400
+bytes by TCP is 1400 + 40 + 4 = 1444 bytes, as the first source's appendix E displays."""
+TCP_HEADERS: Final = 40
+"""Bytes; IPv4 (RFC 791) and TCP (RFC 9293) without options, 20 each."""
 
 
 class RateUnit(StrEnum):
@@ -31,6 +39,16 @@ class RateBasis(StrEnum):
     IP = "ip"
     PPP = "ppp"
     TCP_PAYLOAD = "tcp-payload"
+
+    @property
+    def left_out(self) -> int:
+        """Bytes by which an untagged Ethernet frame without FCS is longer than what this counts of it."""
+        return {
+            "ethernet": 0,
+            "ip": ETHERNET_HEADER,
+            "ppp": ETHERNET_HEADER - PPP_HEADER,
+            "tcp-payload": ETHERNET_HEADER + TCP_HEADERS,
+        }[self.value]
 
 
 class Rate(Item):

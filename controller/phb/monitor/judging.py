@@ -12,14 +12,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from phb.delays import mean_us, percentile_us
-from phb.model import RateBasis
 from phb.model.objectives import Objectives
 from phb.monitor.changes import words_of
 from phb.monitor.observation import Change, Event, EventKind, Judgement, Measure, State, Subject
-
-WITHOUT: Final = {RateBasis.ETHERNET: 0, RateBasis.IP: 14, RateBasis.PPP: 10, RateBasis.TCP_PAYLOAD: 54}
-"""Bytes by which an untagged Ethernet frame without FCS is longer than what a rate's basis counts of it; of TCP with
-20 bytes each of IPv4 and TCP header."""
 
 
 class Judging:
@@ -197,7 +192,7 @@ class _Judged:
             return None if delay is None else delay / 1000
         rate = self.objectives.minimum_rate if measure is Measure.MINIMUM_RATE else self.objectives.maximum_rate
         assert rate is not None
-        return max(0, self.octets - self.packets * WITHOUT[rate.basis]) * 8 / self.seconds
+        return max(0, self.octets - self.packets * rate.basis.left_out) * 8 / self.seconds
 
 
 def _bounds(subject: Subject, objectives: Objectives, time_ns: int) -> Iterator[_Bound]:

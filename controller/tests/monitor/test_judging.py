@@ -8,12 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_up import BEGAN_NS, SECOND_NS, a_class, a_sample, observe
 
-from phb.compiler.queueing.length import OVERHEAD
 from phb.delays import bucket_of
-from phb.formats.openconfig import schedulers
 from phb.model import DelayObjective, Objectives, Rate, RateBasis, RateUnit
 from phb.monitor.changes import subject
-from phb.monitor.judging import WITHOUT, Judging
+from phb.monitor.judging import Judging
 from phb.monitor.observation import Change, EventKind, Measure, State, SubjectKind
 
 VOICE = subject(SubjectKind.CLASS, "voice")
@@ -228,10 +226,3 @@ def test_hysteresis_as_a_simple_model_has_it(levels, after, okay_after, margin):
         assert step[0].state is state
     assert all(one.kind is not other.kind for one, other in pairwise(events))
     assert not events or events[0].kind is EventKind.NOT_ACHIEVED
-
-
-def test_what_a_basis_leaves_out_is_what_schedulers_and_openconfig_leave_out():
-    added = {RateBasis(basis): octets for basis, octets in OVERHEAD.items()}
-    assert {basis: -octets for basis, octets in WITHOUT.items() if basis in added} == added
-    assert {basis: octets for octets, basis in schedulers._OVERHEADS.items()} == added
-    assert set(WITHOUT) == set(RateBasis)

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from phb.compiler.ports import NumberedPort
-from phb.compiler.queueing.length import OVERHEAD
 from phb.compiler.queueing.tables import SHAPER
 from phb.device.artifact import Artifact
 from phb.errors import InputError
 from phb.intent import Entry, Exact, PortShaper
 from phb.model import RateBasis, Shaper
-
-# A shaper counts a packet's length as a scheduler does.
-_OVERHEAD = {RateBasis(basis): added for basis, added in OVERHEAD.items()}
 
 
 def port_shaper(shaper: Shaper, port: NumberedPort) -> PortShaper:
@@ -35,9 +31,9 @@ def class_shaper(shaper: Shaper, number: int, profile: int, artifact: Artifact) 
 def _bits_and_overhead(shaper: Shaper) -> tuple[int, int]:
     """Give the rate in whole bit/s, and the bytes it counts beside those of an Ethernet frame."""
     rate = shaper.rate
-    if rate.basis not in _OVERHEAD:
+    if rate.basis is RateBasis.TCP_PAYLOAD:
         raise InputError(shaper.origin("rate"), f"a shaper of {rate}", "a rate of whole packets")
     bits = int(rate.bits_per_second)
     if bits < 1:
         raise InputError(shaper.origin("rate"), f"a shaper of {rate}", "at least 1 bit/s")
-    return bits, _OVERHEAD[rate.basis]
+    return bits, -rate.basis.left_out

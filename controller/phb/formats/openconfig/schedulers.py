@@ -168,7 +168,7 @@ def _one_rate(node: Node, found: Scheduler) -> Scheduler:
     return Scheduler(found.sequence, found.origin, found.strict, found.inputs, behaviour, shaper, depth)
 
 
-_OVERHEADS = {0: RateBasis.ETHERNET, -14: RateBasis.IP, -10: RateBasis.PPP}
+_OVERHEADS = {-basis.left_out: basis for basis in (RateBasis.ETHERNET, RateBasis.IP, RateBasis.PPP)}
 
 
 def _shaped(leaves: dict[str, Node]) -> Rate:
