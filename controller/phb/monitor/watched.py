@@ -12,7 +12,6 @@ from typing import Final
 
 from phb.deploying import Prepared, open_session
 from phb.device.artifact import Artifact
-from phb.device.session import Session
 from phb.errors import PhbError, SwitchError
 from phb.inventory import Switch
 from phb.model.objectives import Objectives
@@ -23,6 +22,7 @@ from phb.monitor.policies import Policies
 from phb.monitor.reading.entries import OtherProgramError
 from phb.monitor.reading.interfaces import Interfaces
 from phb.monitor.reading.polling import POLLED_S, PollingReader
+from phb.monitor.reading.source import Source
 from phb.monitor.reading.telemetry import NoTelemetryError, TelemetryReader
 from phb.monitor.sample import Sample
 from phb.monitor.wanted import objectives_of
@@ -146,37 +146,18 @@ class Watched:
             try:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(interfaces.ready.wait(), READY_S)
+                name, clock_ns = self._switch.name, self._clock_ns
+                source = Source(session, name, self._files, lambda: interfaces.now, clock_ns)
+                self._pace_s = self._interval_s
+                self._reader = TelemetryReader(source, heard=self._hear)
                 try:
-                    await self._follow(self._telemetry(session, interfaces))
+                    await self._follow(self._reader.samples(self._pace_s))
                 except NoTelemetryError:
                     self._pace_s = self._interval_s if self._options.once else max(self._interval_s, POLLED_S)
-                    await self._follow(self._polling(session, interfaces))
+                    await self._follow(PollingReader(source, instance=self._restarts).samples(self._pace_s))
             finally:
                 follower.cancel()
                 await asyncio.wait([follower])
-
-    def _telemetry(self, session: Session, interfaces: Interfaces) -> AsyncGenerator[Sample, None]:
-        self._pace_s = self._interval_s
-        self._reader = TelemetryReader(
-            session,
-            self._switch.name,
-            prepared=self._files,
-            interfaces=lambda: interfaces.now,
-            clock_ns=self._clock_ns,
-            heard=self._hear,
-        )
-        return self._reader.samples(self._interval_s)
-
-    def _polling(self, session: Session, interfaces: Interfaces) -> AsyncGenerator[Sample, None]:
-        reader = PollingReader(
-            session,
-            self._switch.name,
-            prepared=self._files,
-            interfaces=lambda: interfaces.now,
-            instance=self._restarts,
-            clock_ns=self._clock_ns,
-        )
-        return reader.samples(self._pace_s)
 
     def _objectives(self, files: Prepared | None) -> Mapping[Subject, Objectives]:
         stated: Mapping[Subject, Objectives] = {}

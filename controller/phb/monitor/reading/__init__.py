@@ -1,5 +1,5 @@
 """Reading what switches count: one reader for each way that a switch tells it.
 
-client (messages) > telemetry, polling (samples) > once
+client (messages), source (what is read) > telemetry, polling (samples) > once
 subjects (whose the cells are), entries, counting (cells to samples), interfaces (gNMI)
 """

@@ -10,6 +10,7 @@ from phb.deploying import Prepared
 from phb.device.session import Session
 from phb.monitor.reading.interfaces import Interfaces
 from phb.monitor.reading.polling import PollingReader
+from phb.monitor.reading.source import Source
 from phb.monitor.reading.telemetry import NoTelemetryError, TelemetryReader
 from phb.monitor.sample import Sample
 
@@ -30,8 +31,8 @@ async def read_once(
     """
     interfaces = Interfaces(session)
     await interfaces.look()
-    for make in (TelemetryReader, PollingReader):
-        reader = make(session, switch, prepared=lambda: prepared, interfaces=lambda: interfaces.now, clock_ns=clock_ns)
+    source = Source(session, switch, lambda: prepared, lambda: interfaces.now, clock_ns)
+    for reader in (TelemetryReader(source), PollingReader(source)):
         try:
             async with aclosing(reader.samples(0)) as samples:
                 async for sample in samples:

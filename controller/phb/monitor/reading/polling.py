@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from typing import Final
 
-from phb.deploying import Prepared
-from phb.device.session import CounterValue, Session
-from phb.monitor.reading.counting import Counting, Interface
+from phb.device.session import CounterValue
+from phb.monitor.reading.counting import Counting
 from phb.monitor.reading.entries import read_subjects
+from phb.monitor.reading.source import Source
 from phb.monitor.reading.subjects import Subjects
 from phb.monitor.sample import Sample
 from phb.show.reading import NOTHING
@@ -28,22 +28,9 @@ SHARE: Final = 0.1
 class PollingReader:
     """Reads one switch over one session; `instance` is another number after it was started anew."""
 
-    def __init__(
-        self,
-        session: Session,
-        switch: str,
-        *,
-        prepared: Callable[[], Prepared | None],
-        interfaces: Callable[[], Mapping[int, Interface]],
-        instance: int = 0,
-        clock_ns: Callable[[], int] = time.time_ns,
-    ) -> None:
-        self._session = session
-        self._switch = switch
-        self._prepared = prepared
-        self._interfaces = interfaces
+    def __init__(self, source: Source, *, instance: int = 0) -> None:
+        self._source = source
         self._instance = instance
-        self._clock_ns = clock_ns
         self._generation = 0
         self._cells: dict[str, Mapping[int, CounterValue]] = {}
 
@@ -53,34 +40,35 @@ class PollingReader:
         Raises:
             SwitchError: It can't be reached, or runs another program.
         """
+        source = self._source
         subjects: Subjects | None = None
         counting = Counting(Subjects(), registers=False)
         while True:
             began = time.monotonic()
-            before = await read_subjects(self._session, self._prepared())
+            before = await read_subjects(source.session, source.prepared())
             if before != subjects:
                 subjects = before
                 counting, self._cells = Counting(subjects, registers=False), {}
                 self._generation += 1
             read_ns = time.monotonic_ns()
             await self._poll(counting)
-            counting.take_interfaces(self._interfaces())
+            counting.take_interfaces(source.interfaces())
             # Entries that changed meanwhile may have given cells to others.
-            if await read_subjects(self._session, self._prepared()) == subjects:
-                yield counting.sample(self._switch, self._clock_ns(), read_ns, self._instance, self._generation)
+            if await read_subjects(source.session, source.prepared()) == subjects:
+                yield counting.sample(source.switch, source.clock_ns(), read_ns, self._instance, self._generation)
                 if not interval_s:
                     return
             took = time.monotonic() - began
             await asyncio.sleep(max(interval_s, took / SHARE) - took if interval_s else 0)
 
     async def _poll(self, counting: Counting) -> None:
-        artifact = self._session.artifact
+        session, artifact = self._source.session, self._source.session.artifact
         wanted: dict[str, list[int]] = {}
         for name, first, count in counting.ranges(artifact):
             size = artifact.counters[name].size
             wanted.setdefault(name, []).extend(range(first, min(first + count, size) if count else size))
         for name, indexes in wanted.items():
-            now, was = await self._session.counter(name, indexes), self._cells.get(name, {})
+            now, was = await session.counter(name, indexes), self._cells.get(name, {})
             changed = [index for index in {*was, *now} if was.get(index) != now.get(index)]
             values = [now.get(index, NOTHING) for index in changed]
             counting.take_counter(name, changed, [each.packets for each in values], [each.bytes for each in values])

@@ -15,11 +15,11 @@ import grpc
 
 from phb.deploying import Prepared
 from phb.device.deadlines import understood
-from phb.device.session import Session
 from phb.errors import SwitchError
 from phb.monitor.reading.client import watch
 from phb.monitor.reading.counting import Counting, Interface
 from phb.monitor.reading.entries import read_subjects
+from phb.monitor.reading.source import Source
 from phb.monitor.reading.subjects import Subjects
 from phb.monitor.sample import Sample
 
@@ -35,33 +35,16 @@ class TelemetryReader:
     """Reads one switch over one session.
 
     Args:
-        switch: Its name in samples.
-        prepared: Gives the policies that the switch has been given, as they are now; None without.
-        interfaces: Gives what gNMI says, by port number.
-        clock_ns: The time of samples (Unix).
         heard: Called with everything that the switch tells, also where no sample comes of it.
 
     Attributes:
         reads_entries: Entries are being read, which may take seconds: no sample comes meanwhile.
     """
 
-    def __init__(
-        self,
-        session: Session,
-        switch: str,
-        *,
-        prepared: Callable[[], Prepared | None],
-        interfaces: Callable[[], Mapping[int, Interface]],
-        clock_ns: Callable[[], int] = time.time_ns,
-        heard: Callable[[], None] = lambda: None,
-    ) -> None:
+    def __init__(self, source: Source, *, heard: Callable[[], None] = lambda: None) -> None:
         self.reads_entries = False
+        self._source = source
         self._heard = heard
-        self._session = session
-        self._switch = switch
-        self._prepared = prepared
-        self._interfaces = interfaces
-        self._clock_ns = clock_ns
         self._rested_at = 0.0
 
     async def samples(self, interval_s: float) -> AsyncGenerator[Sample, None]:
@@ -71,7 +54,7 @@ class TelemetryReader:
             NoTelemetryError: It doesn't have the service.
             SwitchError: It can't be reached, has ended the call, or runs another program.
         """
-        prepared = self._prepared()
+        prepared = self._source.prepared()
         subjects: Subjects | None = await self._read(prepared)
         while subjects is not None:
             async with aclosing(self._with(subjects, prepared, interval_s)) as samples:
@@ -88,7 +71,7 @@ class TelemetryReader:
         self, subjects: Subjects, prepared: Prepared | None, interval_s: float
     ) -> AsyncGenerator[Sample | tuple[Prepared | None, Subjects], None]:
         """Give samples by these names; at last other names, where entries or files say others."""
-        session, counting = self._session, Counting(subjects)
+        session, counting = self._source.session, Counting(subjects)
         ranges = counting.ranges(session.artifact)
         interfaces: Mapping[int, Interface] | None = None
         # How many writes there had been when the names were right, and of which program.
@@ -107,10 +90,10 @@ class TelemetryReader:
                         counting.take_register(name, cells.index, cells.value)
                     else:
                         counting.take_counter(name, cells.index, cells.packets, cells.bytes)
-            if interfaces is not (now := self._interfaces()):
+            if interfaces is not (now := self._source.interfaces()):
                 interfaces = now
                 counting.take_interfaces(now)
-            files = self._prepared()
+            files = self._source.prepared()
             if files is prepared and message.writes == proven:
                 yield self._sample(counting, message)
                 continue
@@ -125,13 +108,14 @@ class TelemetryReader:
             yield sample
 
     def _sample(self, counting: Counting, message: Any) -> Sample:
-        return counting.sample(self._switch, self._clock_ns(), message.time_ns, message.instance, message.writes)
+        source = self._source
+        return counting.sample(source.switch, source.clock_ns(), message.time_ns, message.instance, message.writes)
 
     async def _read(self, prepared: Prepared | None) -> Subjects:
         began = time.monotonic()
         self.reads_entries = True
         try:
-            subjects = await read_subjects(self._session, prepared)
+            subjects = await read_subjects(self._source.session, prepared)
         finally:
             self.reads_entries = False
         self._heard()
@@ -140,7 +124,7 @@ class TelemetryReader:
         return subjects
 
     async def _messages(self, counting: Counting, interval_s: float) -> AsyncGenerator[Any, None]:
-        session, artifact = self._session, self._session.artifact
+        session, artifact = self._source.session, self._source.session.artifact
         numbers = {name: counter.number for name, counter in artifact.counters.items()}
         numbers |= {name: register.number for name, register in artifact.registers.items()}
         ranges = [(numbers[name], first, count) for name, first, count in counting.ranges(artifact)]
@@ -158,5 +142,5 @@ class TelemetryReader:
         if code is grpc.StatusCode.UNIMPLEMENTED:
             return NoTelemetryError()
         if code is grpc.StatusCode.UNAVAILABLE:
-            return self._session.unreachable(words)
-        return SwitchError(self._session.address, f"the switch refused: {code.name}: {words}")
+            return self._source.session.unreachable(words)
+        return SwitchError(self._source.session.address, f"the switch refused: {code.name}: {words}")

@@ -15,6 +15,7 @@ from phb.explain import parse_packet
 from phb.inventory import Switch as Place
 from phb.monitor.reading.once import read_once
 from phb.monitor.reading.polling import PollingReader
+from phb.monitor.reading.source import Source
 from phb.monitor.reading.telemetry import TelemetryReader
 from phb.origin import Origin
 from phb.pushing.push import push, push_over
@@ -91,7 +92,7 @@ def prepared(path, artifact):
 
 
 async def first(reader, session, prepared, interval_s=0.0):
-    made = reader(session, "edge", prepared=lambda: prepared, interfaces=dict)
+    made = reader(Source(session, "edge", lambda: prepared, dict))
     async with aclosing(made.samples(interval_s)) as samples:
         async for sample in samples:
             return sample
