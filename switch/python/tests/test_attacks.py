@@ -48,11 +48,6 @@ OPTIONS = [("grpc.use_local_subchannel_pool", 1)]
 LONG_PACKET = out(2, bytes(100_000))
 
 
-@pytest.fixture(scope="module")
-def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
-    return Certificates(tmp_path_factory.mktemp("certificates"))
-
-
 def phb() -> tuple[p4i.P4Info, bytes]:
     """The largest program that there is here, with some forty tables."""
     folder = files("phb_p4") / "build"

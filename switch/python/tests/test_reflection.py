@@ -91,6 +91,15 @@ def files(client: Client, symbols: Iterable[str], version: str = "v1") -> dict[s
     return found
 
 
+def messages(client: Client, service: str, method: str, version: str = "v1") -> tuple[Any, Any]:
+    """The classes of a method's request and response."""
+    pool = descriptor_pool.DescriptorPool()
+    for file in files(client, [service], version).values():
+        pool.Add(file)
+    found = pool.FindServiceByName(service).methods_by_name[method]
+    return message_factory.GetMessageClass(found.input_type), message_factory.GetMessageClass(found.output_type)
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_services(client: Client, version: str) -> None:
     assert {"p4.v1.P4Runtime", "gnmi.gNMI", "grpc.health.v1.Health"} <= services(client, version)

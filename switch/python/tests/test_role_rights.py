@@ -46,11 +46,6 @@ BINDINGS = [
 BINDINGS += [Binding("edge", roles={"edge", "shapes"}), Binding("looks", roles={"shapes"}, read_only=True)]
 
 
-@pytest.fixture(scope="module")
-def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
-    return Certificates(tmp_path_factory.mktemp("certificates"))
-
-
 @pytest.fixture
 def connected(switch: Switch, certificates: Certificates) -> Iterator[Callable[[str], Client]]:
     """Makes clients with a certificate; the default role's primary has loaded a program."""

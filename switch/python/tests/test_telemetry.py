@@ -2,17 +2,14 @@
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
 from finsy.proto import p4d, p4r
-from google.protobuf import descriptor_pool, message_factory
 
-from phb_switch import LIMITS, Binding, Network, P4RuntimeServer, RealTime, Switch
+from phb_switch import LIMITS, Network, P4RuntimeServer, RealTime, Switch
 
-from . import certificates
 from .support import (
     DEVICE,
     NAMES,
@@ -29,7 +26,7 @@ from .support import (
     p4info,
     update,
 )
-from .test_reflection import files
+from .test_reflection import messages
 
 SERVICE = "phb.telemetry.v1.Telemetry"
 TRAFFIC, LENGTHS = NAMES.counter["class_traffic"], NAMES.register["last_length"]
@@ -43,14 +40,10 @@ class Watch:
     def __init__(
         self, client: Client, *ranges: tuple[int, int, int], interval_ns: int = 0, device_id: int = DEVICE
     ) -> None:
-        pool = descriptor_pool.DescriptorPool()
-        for file in files(client, [SERVICE]).values():
-            pool.Add(file)
-        method = pool.FindServiceByName(SERVICE).methods_by_name["Watch"]
-        request: Any = message_factory.GetMessageClass(method.input_type)(device_id=device_id, interval_ns=interval_ns)
+        requested, self._response = messages(client, SERVICE, "Watch")
+        request = requested(device_id=device_id, interval_ns=interval_ns)
         for array, first, count in ranges:
             request.ranges.add(array_id=array, first=first, count=count)
-        self._response: Any = message_factory.GetMessageClass(method.output_type)
         self.call = client.channel.unary_stream(f"/{SERVICE}/Watch")(request.SerializeToString(), timeout=60.0)
 
     def next(self) -> Any:
@@ -305,22 +298,12 @@ def test_virtual_time(classes: Client, switch: Switch) -> None:
         (None, None),
     ],
 )
-def test_who_may(switch: Switch, tmp_path: Path, name: str | None, expected: str | None) -> None:
-    files_of = certificates.Certificates(tmp_path)
-    bindings = [
-        Binding("operator"),
-        Binding("monitor", read_only=True, device_ids={DEVICE}),
-        Binding("elsewhere", device_ids={DEVICE + 1}),
-    ]
-    server = P4RuntimeServer(switch, device_id=DEVICE, tls=files_of.tls("optional"), bindings=bindings)
-    client = Client(f"localhost:{server.start()}", files_of.client(name))
+def test_who_may(named: Callable[[str | None], Client], name: str | None, expected: str | None) -> None:
     # Device 7, and nothing else.
-    call = client.channel.unary_stream(f"/{SERVICE}/Watch")(b"\x08\x07", timeout=WAIT_SECONDS)
+    call = named(name).channel.unary_stream(f"/{SERVICE}/Watch")(b"\x08\x07", timeout=WAIT_SECONDS)
     with pytest.raises(grpc.RpcError) as caught:
         next(call)
     found = (caught.value.code(), caught.value.details())
     # Those who may read are told that there is no p4info.
     none = (grpc.StatusCode.FAILED_PRECONDITION, "No forwarding pipeline config set for this device")
     assert found == (none if expected is None else (grpc.StatusCode.PERMISSION_DENIED, expected))
-    client.close()
-    server.stop()

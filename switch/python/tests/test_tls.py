@@ -23,11 +23,6 @@ LOOK_SECONDS = 1.0
 """The server looks at its files once in this time."""
 
 
-@pytest.fixture(scope="module")
-def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
-    return Certificates(tmp_path_factory.mktemp("certificates"))
-
-
 @contextmanager
 def serving(tls: Tls, **more: Any) -> Iterator[Callable[[grpc.ChannelCredentials], Client]]:
     """A server; gives what makes clients of it."""

@@ -2,19 +2,16 @@
 
 import hashlib
 import time
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import grpc
 import pytest
-from google.protobuf import descriptor_pool, message_factory
 
-from phb_switch import LIMITS, Binding, P4RuntimeServer, Switch
+from phb_switch import LIMITS, P4RuntimeServer, Switch
 
-from . import certificates
 from .support import DEVICE, WAIT_SECONDS, Client, artifact, connect, insert, ipv4
-from .test_reflection import files
+from .test_reflection import messages
 
 SERVICE = "phb.trace.v1.Tracing"
 
@@ -23,14 +20,9 @@ class Watch:
     """A call of Watch. Iterating gives its traces, without end."""
 
     def __init__(self, client: Client, wanted: str = "", **request: int) -> None:
-        pool = descriptor_pool.DescriptorPool()
-        for file in files(client, [SERVICE]).values():
-            pool.Add(file)
-        method = pool.FindServiceByName(SERVICE).methods_by_name["Watch"]
-        asked: Any = message_factory.GetMessageClass(method.input_type)(filter=wanted, **request)
-        self._response: Any = message_factory.GetMessageClass(method.output_type)
+        requested, self._response = messages(client, SERVICE, "Watch")
         stream = client.channel.unary_stream(f"/{SERVICE}/Watch")
-        self.call = stream(asked.SerializeToString(), timeout=60.0)
+        self.call = stream(requested(filter=wanted, **request).SerializeToString(), timeout=60.0)
 
     def started(self) -> str:
         """Waits until packets are traced; the digest of the program."""
@@ -212,17 +204,9 @@ def test_a_server_that_stops(switch: Switch) -> None:
         (None, "a client without certificate may not see packets here"),
     ],
 )
-def test_who_may(switch: Switch, tmp_path: Path, name: str | None, expected: str | None) -> None:
-    files_of = certificates.Certificates(tmp_path)
-    bindings = [
-        Binding("operator"),
-        Binding("monitor", read_only=True, device_ids={DEVICE}),
-        Binding("elsewhere", device_ids={DEVICE + 1}),
-    ]
-    server = P4RuntimeServer(switch, device_id=DEVICE, tls=files_of.tls("optional"), bindings=bindings)
-    client = Client(f"localhost:{server.start()}", files_of.client(name))
+def test_who_may(named: Callable[[str | None], Client], name: str | None, expected: str | None) -> None:
     # The messages are described to all who may read; strangers may not.
-    call = client.channel.unary_stream(f"/{SERVICE}/Watch")(b"", timeout=WAIT_SECONDS)
+    call = named(name).channel.unary_stream(f"/{SERVICE}/Watch")(b"", timeout=WAIT_SECONDS)
     if expected is None:
         next(call)
         call.cancel()
@@ -230,5 +214,3 @@ def test_who_may(switch: Switch, tmp_path: Path, name: str | None, expected: str
         with pytest.raises(grpc.RpcError) as caught:
             next(call)
         assert (caught.value.code(), caught.value.details()) == (grpc.StatusCode.PERMISSION_DENIED, expected)
-    client.close()
-    server.stop()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from jsonschema import validate
-from monitor.snmp.daemons import MISSING, Daemons, until
+from monitor.snmp.daemons import running, until
 from prometheus_client.parser import text_string_to_metric_families
 
 import phb_examples
@@ -44,11 +44,8 @@ class Hopping:
 
 @pytest.fixture(scope="module")
 def daemons(tmp_path_factory):
-    if MISSING:
-        pytest.skip(f"without {', '.join(MISSING)} (Debian's snmpd, snmptrapd, snmp)")
-    running = Daemons(tmp_path_factory.mktemp("snmp"))
-    yield running
-    running.close()
+    with running(tmp_path_factory.mktemp("snmp")) as found:
+        yield found
 
 
 async def until_now(daemons):

@@ -4,16 +4,13 @@ import pytest
 
 from phb.monitor.snmp import serve
 
-from .daemons import MISSING, Daemons, until
+from .daemons import running, until
 
 
 @pytest.fixture(scope="module")
 def daemons(tmp_path_factory):
-    if MISSING:
-        pytest.skip(f"without {', '.join(MISSING)} (Debian's snmpd, snmptrapd, snmp)")
-    running = Daemons(tmp_path_factory.mktemp("snmp"))
-    yield running
-    running.close()
+    with running(tmp_path_factory.mktemp("snmp")) as found:
+        yield found
 
 
 @pytest.fixture

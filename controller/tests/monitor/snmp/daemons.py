@@ -7,8 +7,11 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 WITHIN_S = 20
 CONTEXTS = ("edge", "core")
@@ -22,6 +25,16 @@ def free_port() -> int:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+@contextmanager
+def running(directory: Path, configuration: Callable[["Daemons"], str] | None = None) -> Iterator["Daemons"]:
+    """Both daemons until the end; where they are missing the test is skipped."""
+    if MISSING:
+        pytest.skip(f"without {', '.join(MISSING)} (Debian's snmpd, snmptrapd, snmp)")
+    daemons = Daemons(directory, configuration)
+    yield daemons
+    daemons.close()
 
 
 class Daemons:

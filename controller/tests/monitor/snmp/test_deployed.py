@@ -7,7 +7,7 @@ from made_up import observations
 
 from phb.monitor.snmp import serve
 
-from .daemons import MISSING, Daemons, until
+from .daemons import running, until
 from .test_agent import NAMES, TWO, values
 from .test_setting import BASE, refused
 
@@ -18,8 +18,6 @@ SECRETS = "createUser {} SHA-256 a-long-secret AES another-secret"
 @pytest.fixture
 def example(tmp_path):
     """The daemon with the example, but for its addresses, its owner, and with users."""
-    if MISSING:
-        pytest.skip(f"without {', '.join(MISSING)} (Debian's snmpd, snmptrapd, snmp)")
 
     def own(daemons):
         text = EXAMPLE.read_text()
@@ -33,9 +31,8 @@ def example(tmp_path):
             text = text.replace(what, instead)
         return text + "\n".join(SECRETS.format(user) for user in ("reader", "writer")) + "\n"
 
-    running = Daemons(tmp_path, own)
-    yield running
-    running.close()
+    with running(tmp_path, own) as daemons:
+        yield daemons
 
 
 async def test_who_may_do_what(example):
