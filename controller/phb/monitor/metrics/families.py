@@ -67,6 +67,48 @@ _PORT = ("switch", "port")
 _OBJECTIVE = ("switch", "subject", "name", "direction", "measure", "percentile")
 _C, _G = Kind.COUNTER, Kind.GAUGE
 
+
+@dataclass(frozen=True)
+class Drops:
+    """Packets that were dropped, their bytes, and the packets by reason."""
+
+    packets: Family
+    bytes: Family
+    reasons: Family
+
+
+def _drops(kind: str, labels: tuple[str, ...], noun: str) -> Drops:
+    return Drops(
+        Family(f"phb_{kind}_dropped_packets_total", _C, f"Packets of the {noun} that were dropped.", labels),
+        Family(f"phb_{kind}_dropped_bytes_total", _C, f"Bytes of the {noun} that were dropped.", labels),
+        Family(
+            f"phb_{kind}_dropped_packets_by_reason_total",
+            _C,
+            f"Dropped packets of the {noun} by reason; a reason that never occurred has no series.",
+            (*labels, "reason"),
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What came by colour, what of it was dropped, and how many have no series of their own."""
+
+    packets: Family
+    bytes: Family
+    drops: Drops
+    others: Family
+
+
+def _counted(kind: str, plural: str, labels: tuple[str, ...], came: str, noun: str) -> Counted:
+    return Counted(
+        Family(f"phb_{kind}_packets_total", _C, f"Packets {came}, by colour.", (*labels, "colour")),
+        Family(f"phb_{kind}_bytes_total", _C, f"Bytes {came}, by colour.", (*labels, "colour")),
+        _drops(kind, labels, noun),
+        Family(f"phb_{plural}_others", _G, f"{noun.title()}s whose figures are summed as (others).", ("switch",)),
+    )
+
+
 SWITCH_UP = Family("phb_switch_up", _G, "Whether the switch answers.", ("switch",))
 SWITCH_SAMPLE = Family(
     "phb_switch_last_sample_timestamp_seconds", _G, "When the switch's counters were read last.", ("switch",)
@@ -88,14 +130,7 @@ CLASS_PACKETS = Family("phb_class_sent_packets_total", _C, "Packets of the class
 CLASS_BYTES = Family(
     "phb_class_sent_bytes_total", _C, "Bytes of the class that left: Ethernet frames without check sequence.", _CLASS
 )
-CLASS_DROPS = Family("phb_class_dropped_packets_total", _C, "Packets of the class that were dropped.", _CLASS)
-CLASS_DROPPED_BYTES = Family("phb_class_dropped_bytes_total", _C, "Bytes of the class that were dropped.", _CLASS)
-CLASS_REASONS = Family(
-    "phb_class_dropped_packets_by_reason_total",
-    _C,
-    "Dropped packets of the class by reason; a reason that never occurred has no series.",
-    (*_CLASS, "reason"),
-)
+CLASS_DROPS = _drops("class", _CLASS, "class")
 CLASS_MARKED = Family(
     "phb_class_marked_packets_total", _C, "Packets that early detection marked instead of dropping them.", _CLASS
 )
@@ -104,31 +139,8 @@ CLASS_DELAY = Family(
     "phb_class_delay_seconds", Kind.HISTOGRAM, "Delay in the switch, from the queue's entry to the wire.", _CLASS
 )
 
-POLICY_PACKETS = Family(
-    "phb_policy_packets_total", _C, "Packets that came for the rule, by colour.", (*_POLICY, "colour")
-)
-POLICY_BYTES = Family("phb_policy_bytes_total", _C, "Bytes that came for the rule, by colour.", (*_POLICY, "colour"))
-POLICY_DROPS = Family("phb_policy_dropped_packets_total", _C, "Packets of the rule that were dropped.", _POLICY)
-POLICY_DROPPED_BYTES = Family("phb_policy_dropped_bytes_total", _C, "Bytes of the rule that were dropped.", _POLICY)
-POLICY_REASONS = Family(
-    "phb_policy_dropped_packets_by_reason_total",
-    _C,
-    "Dropped packets of the rule by reason; a reason that never occurred has no series.",
-    (*_POLICY, "reason"),
-)
-POLICY_OTHERS = Family("phb_policies_others", _G, "Rules whose figures are summed as (others).", ("switch",))
-
-STREAM_PACKETS = Family("phb_stream_packets_total", _C, "Packets of the action, by colour.", (*_STREAM, "colour"))
-STREAM_BYTES = Family("phb_stream_bytes_total", _C, "Bytes of the action, by colour.", (*_STREAM, "colour"))
-STREAM_DROPS = Family("phb_stream_dropped_packets_total", _C, "Packets of the action that were dropped.", _STREAM)
-STREAM_DROPPED_BYTES = Family("phb_stream_dropped_bytes_total", _C, "Bytes of the action that were dropped.", _STREAM)
-STREAM_REASONS = Family(
-    "phb_stream_dropped_packets_by_reason_total",
-    _C,
-    "Dropped packets of the action by reason; a reason that never occurred has no series.",
-    (*_STREAM, "reason"),
-)
-STREAM_OTHERS = Family("phb_streams_others", _G, "Actions whose figures are summed as (others).", ("switch",))
+POLICY = _counted("policy", "policies", _POLICY, "that came for the rule", "rule")
+STREAM = _counted("stream", "streams", _STREAM, "of the action", "action")
 
 PORT_PACKETS = Family("phb_port_sent_packets_total", _C, "Packets that left by the port.", _PORT)
 PORT_BYTES = Family("phb_port_sent_bytes_total", _C, "Bytes that left by the port.", _PORT)

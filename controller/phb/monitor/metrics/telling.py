@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from phb.monitor.metrics import families as f
@@ -97,41 +97,35 @@ def _chosen(view: View, streams: bool) -> Iterator[tuple[tuple[str, ...], Figure
         yield ((view.label, OTHERS) if streams else (view.label, OTHERS, "")), told.others
 
 
-def _coloured(what: str, streams: bool = False) -> Teller:
-    keys = tuple(((what, colour), colour) for colour in COLOURS.values())
+def _counted(families: f.Counted, streams: bool) -> dict[Family, Teller]:
+    def each(rows: Callable[[Figures], Iterable[Row]]) -> Teller:
+        def tell(view: View) -> Iterator[Row]:
+            for labels, counted in _chosen(view, streams):
+                for row in rows(counted):
+                    yield labels + row
 
-    def tell(view: View) -> Iterator[Row]:
-        for labels, counted in _chosen(view, streams):
-            for key, colour in keys:
-                yield *labels, colour, counted[key]
+        return tell
 
-    return tell
+    def coloured(what: str) -> Teller:
+        keys = tuple(((what, colour), colour) for colour in COLOURS.values())
+        return each(lambda counted: [(colour, counted[key]) for key, colour in keys])
 
+    def dropped(counted: Figures) -> list[tuple[int]]:
+        return [(sum(packets for (what, _), packets in counted.items() if what == "drops"),)]
 
-def _dropped(streams: bool = False) -> Teller:
-    def tell(view: View) -> Iterator[Row]:
-        for labels, counted in _chosen(view, streams):
-            yield *labels, sum(packets for (what, _), packets in counted.items() if what == "drops")
+    def reasons(counted: Figures) -> list[tuple[str, int]]:
+        return [(worded(reason), packets) for (what, reason), packets in counted.items() if what == "drops"]
 
-    return tell
-
-
-def _dropped_bytes(streams: bool = False) -> Teller:
-    def tell(view: View) -> Iterator[Row]:
-        for labels, counted in _chosen(view, streams):
-            yield *labels, counted["dropped", "bytes"]
-
-    return tell
-
-
-def _reasons(streams: bool = False) -> Teller:
-    def tell(view: View) -> Iterator[Row]:
-        for labels, counted in _chosen(view, streams):
-            for (what, reason), packets in counted.items():
-                if what == "drops":
-                    yield *labels, worded(reason), packets
-
-    return tell
+    return {
+        families.packets: coloured("packets"),
+        families.bytes: coloured("bytes"),
+        families.drops.packets: each(dropped),
+        families.drops.bytes: each(lambda counted: [(counted["dropped", "bytes"],)]),
+        families.drops.reasons: each(reasons),
+        families.others: _one(
+            lambda view: None if view.sample is None else (view.streams if streams else view.policies).number
+        ),
+    }
 
 
 def _judgement(view: View, judgement: Judgement) -> tuple[str, ...]:
@@ -187,23 +181,13 @@ _TELLERS: Final[dict[Family, Teller]] = {
     f.PUSH_ENTRIES: _push_entries,
     f.CLASS_PACKETS: _classes(lambda each: each.sent.packets),
     f.CLASS_BYTES: _classes(lambda each: each.sent.bytes),
-    f.CLASS_DROPS: _classes(lambda each: sum(each.drops.values())),
-    f.CLASS_DROPPED_BYTES: _classes(lambda each: each.dropped_bytes),
-    f.CLASS_REASONS: _class_reasons,
+    f.CLASS_DROPS.packets: _classes(lambda each: sum(each.drops.values())),
+    f.CLASS_DROPS.bytes: _classes(lambda each: each.dropped_bytes),
+    f.CLASS_DROPS.reasons: _class_reasons,
     f.CLASS_MARKED: _classes(lambda each: each.marked),
     f.CLASS_QUEUED: _classes(lambda each: each.queued),
-    f.POLICY_PACKETS: _coloured("packets"),
-    f.POLICY_BYTES: _coloured("bytes"),
-    f.POLICY_DROPS: _dropped(),
-    f.POLICY_DROPPED_BYTES: _dropped_bytes(),
-    f.POLICY_REASONS: _reasons(),
-    f.POLICY_OTHERS: _one(lambda view: None if view.sample is None else view.policies.number),
-    f.STREAM_PACKETS: _coloured("packets", streams=True),
-    f.STREAM_BYTES: _coloured("bytes", streams=True),
-    f.STREAM_DROPS: _dropped(streams=True),
-    f.STREAM_DROPPED_BYTES: _dropped_bytes(streams=True),
-    f.STREAM_REASONS: _reasons(streams=True),
-    f.STREAM_OTHERS: _one(lambda view: None if view.sample is None else view.streams.number),
+    **_counted(f.POLICY, streams=False),
+    **_counted(f.STREAM, streams=True),
     f.PORT_PACKETS: _ports(lambda each: each.sent.packets),
     f.PORT_BYTES: _ports(lambda each: each.sent.bytes),
     f.PORT_IN_PACKETS: _ports(lambda each: None if each.received is None else each.received.packets),
