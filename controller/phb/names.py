@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from phb.intent import NodeIntent, Policy
 from phb.model import DEFAULT_CLASS, PolicySet
+
+NO_RULE: Final = "(no rule)"
+"""The rule of packets that none took."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class Names:
     def policy(self, number: int) -> str:
         """Name the rule that became this policy."""
         if number == 0:
-            return "(no rule)"
+            return NO_RULE
         known = self.policies.get(number)
         if known is None:
             return f"policy {number}"

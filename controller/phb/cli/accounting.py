@@ -284,7 +284,7 @@ def _print(found: Accounts, missed: Sequence[Unmet], by: By, zone: tzinfo | None
         share = 100 * each["dropped_packets"] / each["came_packets"] if each["came_packets"] else 0
         delays = ("" if each[key] is None else f"{each[key]:g}" for key in COLUMNS[-2:])
         rows.add_row(
-            *(each["switch"], name or ("(no rule)" if by is By.POLICY else ""), f"{each['sent_packets']}"),
+            *(each["switch"], name, f"{each['sent_packets']}"),
             *(f"{each['sent_bytes'] / 1e6:.1f}", f"{each['dropped_packets']}", f"{share:.2f}"),
             *(f"{each['marked_packets']}", *delays),
         )

@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from phb.explain.explanation import Explanation
+from phb.names import NO_RULE
 
 
 @dataclass(slots=True)
@@ -55,7 +56,7 @@ class Summary:
         for rule in filter(None, (told.input, told.output)):
             self.rules[f"{rule.name}  {rule.origin}"].add(told)
         if told.input is None and told.output is None:
-            self.rules["(no rule)"].add(told)
+            self.rules[NO_RULE].add(told)
         self.classes[told.traffic_class].add(told)
         self.colours[told.colour].add(told)
         if told.drop_reason is not None:

@@ -45,6 +45,21 @@ def test_by_policy(phb, history):
     assert (found["from"], found["to"]) == ("2026-11-01T00:00+0100", "2026-12-01T00:00+0100")
 
 
+@pytest.mark.parametrize("by", ["policy", "stream"])
+def test_what_no_rule_took_has_a_name(phb, tmp_path, by):
+    path = tmp_path / "no-rule.sqlite"
+    write_history(path, rules=("", "web"))
+    wanted = ("--by", by, "--month", "2026-11")
+    expected = {"policy": ["(no rule)", "web"], "stream": ["metered"]}[by]
+    assert [each["name"] for each in as_json(phb, path, *wanted)["accounts"]] == expected
+    _, out, _ = asked(phb, path, "--csv", *wanted)
+    assert [row["name"] for row in csv.DictReader(io.StringIO(out))] == expected
+    _, out, _ = asked(phb, path, *wanted)
+    assert ("(no rule)" in out) is (by == "policy")
+    named = as_json(phb, path, "--name", "(no rule)", *wanted)["accounts"]
+    assert [each["came_packets"] for each in named] == ([5000] if by == "policy" else [])
+
+
 def test_a_class_has_sums_of_all_figures_and_delays(phb, history):
     account = as_json(phb, history, "--by", "class", "--month", "2026-11", "--switch", "core")["accounts"][0]
     assert account == {

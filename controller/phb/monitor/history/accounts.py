@@ -12,6 +12,7 @@ from phb.monitor.history.file import DAY, HOUR, Gap, HistoryFile, Level
 from phb.monitor.history.packing import unpack_day
 from phb.monitor.history.totals import NOTHING, Figures, Totals
 from phb.monitor.observation import Subject, SubjectKind
+from phb.names import NO_RULE
 from phb.origin import Origin
 
 __all__ = ["Account", "Accounts", "By", "accounts", "pieces", "series"]
@@ -100,7 +101,7 @@ def accounts(
         subjects = file.subjects(number)
         for each, figures in totals.figures.items():
             whose = _whose(by, switch, *subjects[each])
-            if whose is not None and name in (None, subjects[each][0].name):
+            if whose is not None and name in (None, _name(subjects[each][0])):
                 found.setdefault(whose, Account(*whose)).add(figures, totals.delays.get(each, {}))
         gaps[switch] = file.gaps(number, first * MINUTE_NS, end * MINUTE_NS)
     ordered = sorted(found.values(), key=lambda each: (-each.figures[1], each.switch, each.name, each.direction))
@@ -122,7 +123,7 @@ def series(
         subjects = {
             number: whose
             for number, about in file.subjects(known[switch]).items()
-            if (whose := _whose(by, switch, *about)) is not None and name in (None, about[0].name)
+            if (whose := _whose(by, switch, *about)) is not None and name in (None, _name(about[0]))
         }
         for time, totals in _each(file, each, known[switch], first, end):
             found: dict[tuple[str, str, str], Account] = {}
@@ -200,4 +201,8 @@ def _whose(by: By, switch: str, subject: Subject, source: str, destination: str)
         case By.SUBNET:
             return "", f"{source or 'anywhere'} > {destination or 'anywhere'}", ""
         case _:
-            return switch, subject.name, subject.direction
+            return switch, _name(subject), subject.direction
+
+
+def _name(subject: Subject) -> str:
+    return subject.name or NO_RULE

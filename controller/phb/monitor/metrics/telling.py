@@ -12,11 +12,9 @@ from phb.monitor.metrics.families import Family, Row, escaped, worded
 from phb.monitor.metrics.newest import View
 from phb.monitor.observation import EventKind, Judgement, Measure, State
 from phb.monitor.sample import ClassCount, PolicyCount, PortCount, StreamCount
+from phb.names import NO_RULE
 from phb.pipeline_names import COLOURS
 from phb.state import PushOutcome
-
-NO_RULE: Final = "(no rule)"
-"""The policy of traffic that no rule took."""
 
 Teller = Callable[[View], Iterator[Row]]
 
