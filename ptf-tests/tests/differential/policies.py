@@ -48,6 +48,8 @@ MARKS = [
     {"set-tos": {"value": 0x41, "mask": 0xC3}},
 ]
 BURSTS = [0, 46, 60, 150, 1500, 3000]
+# A burst, and a larger one beside it: yellow is what only the second has room for.
+YELLOW_BURSTS = [(0, 1500), (60, 3000), (150, 1500), (1500, 3000)]
 RATES = (1, 8, 8_000, 64_000, 1_000_000)
 
 
@@ -128,19 +130,20 @@ def meter(chance, shape):
     """A meter whose bursts some packets have room in."""
     kind = chance.choice(shape.meters)
     basis = chance.choice(["ethernet", "ip", "ppp"])
+    committed, larger = chance.choice([*YELLOW_BURSTS, *[(chance.choice(BURSTS), chance.choice(BURSTS))] * 4])
     result = {
         "kind": kind,
         "committed-rate": _rate(chance.choice(shape.rates), basis),
-        "committed-burst-bytes": chance.choice(BURSTS),
+        "committed-burst-bytes": committed,
         "colour-aware": chance.one_in(2),
         **{colour: treatment(chance) for colour in ("green", "yellow", "red")},
     }
     if kind != "single-rate":
         result["peak-rate"] = _rate(chance.choice(shape.rates), basis)
     if kind == "two-rate":
-        result["peak-burst-bytes"] = chance.choice(BURSTS)
-    elif chance.one_in(2):
-        result["excess-burst-bytes"] = chance.choice(BURSTS)
+        result["peak-burst-bytes"] = larger
+    elif not chance.one_in(4):
+        result["excess-burst-bytes"] = larger
     return result
 
 
