@@ -1,88 +1,24 @@
-"""The page in a real browser: Debian's Chromium, headless, driven by Playwright."""
+"""The page in a real browser."""
 
 import json
 import os
-import shutil
 from pathlib import Path
 
 import pytest
 
 from phb.trace.page import page, read_program
-
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright: not installed")
-
-CHROMIUM = next(
-    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
-)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium: not installed (Debian: chromium)")
+from tests.browser import TOO_PALE, TOO_WIDE, viewing
 
 ROUTER = Path(__file__).parents[4] / "switch/programs/build/router.json"
-
-# It renders files of ours and nothing else: no sandbox of its own (CI is root in a container), no network at all.
-FLAGS = (
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND",
-)  # fmt: skip
-
-TOO_WIDE = """() => [...document.querySelectorAll('body *')].filter(element => {
-    if (element.closest('.visually-hidden, .skip, .scroll, pre')) return false
-    const box = element.getBoundingClientRect()
-    return box.width > 0 && (box.right > innerWidth + 1 || box.left < -1)
-}).map(element => element.outerHTML.slice(0, 80))"""
-
-# Texts whose contrast with what is behind them is below WCAG's 4.5.
-TOO_PALE = """() => {
-    const channels = text => (text.match(/[\\d.]+/g) || []).map(Number)
-    const luminance = ([r, g, b]) => [r, g, b].map(value => value / 255)
-        .map(value => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
-        .reduce((sum, value, index) => sum + value * [0.2126, 0.7152, 0.0722][index], 0)
-    const behind = element => {
-        for (; element; element = element.parentElement) {
-            const colour = channels(getComputedStyle(element).backgroundColor)
-            if (colour.length === 3 || colour[3] === 1) return colour
-        }
-        return [255, 255, 255]
-    }
-    return [...document.querySelectorAll('body *')].filter(element => {
-        const own = [...element.childNodes].some(node => node.nodeType === 3 && node.textContent.trim())
-        if (!own || element.disabled || !element.getBoundingClientRect().width) return false
-        const [one, other] = [luminance(channels(getComputedStyle(element).color)), luminance(behind(element))]
-        return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05) < 4.5
-    }).map(element => element.outerHTML.slice(0, 80))
-}"""
 
 LIT = "() => [...document.querySelectorAll('#flow button.node')].map(row => row.dataset.node)"
 CURRENT = "() => document.querySelector('#flow [aria-current=step]').dataset.node"
 
 
-class Viewer:
-    """A browser that remembers what pages complained about and what they asked for."""
-
-    def __init__(self, context):
-        self.tab = context.pages[0]
-        self.told, self.asked = [], []
-        self.tab.on("console", lambda message: self.told.append(message.text))
-        self.tab.on("pageerror", lambda error: self.told.append(str(error)))
-        self.tab.on("request", lambda request: self.asked.append(request.url))
-
-    def show(self, path, width=1280, scheme="light"):
-        self.told.clear()
-        self.asked.clear()
-        self.tab.emulate_media(color_scheme=scheme, media="screen")
-        self.tab.set_viewport_size({"width": width, "height": 900})
-        self.tab.goto(path.as_uri())
-        self.tab.wait_for_selector("html[data-ready]")
-        return self.tab
-
-
 @pytest.fixture(scope="module")
 def driven(tmp_path_factory):
-    with playwright.sync_playwright() as driver:
-        context = driver.chromium.launch_persistent_context(
-            tmp_path_factory.mktemp("profile"), executable_path=CHROMIUM, headless=True, args=FLAGS, offline=True
-        )
-        yield Viewer(context)
-        context.close()
+    with viewing(tmp_path_factory.mktemp("profile"), "html[data-ready]") as viewer:
+        yield viewer
 
 
 @pytest.fixture
@@ -107,7 +43,7 @@ def test_it_is_readable_at_any_width_in_light_and_dark(viewer, shown, width, sch
     for _ in range(3):
         tab.locator("#forward").click()
     assert tab.evaluate("document.documentElement.scrollWidth") <= width
-    assert tab.evaluate(TOO_WIDE) == []
+    assert tab.evaluate(TOO_WIDE, []) == []
     assert tab.evaluate(TOO_PALE) == []
     if folder := os.environ.get("PHB_SCREENSHOTS"):
         tab.screenshot(path=f"{folder}/trace-{shown.stem}-{width}-{scheme}.png", full_page=True)
