@@ -16,10 +16,7 @@ if TYPE_CHECKING:
     from ipaddress import IPv4Network, IPv6Network
 
     from phb.stamp.figures import Spread
-    from phb.stamp.sending import Session
-
-PORT = 862
-"""As `phb.stamp.PORT`, which commands that measure nothing needn't import."""
+    from phb.stamp.session import Session
 
 stamp_app = typer.Typer(
     no_args_is_help=True,
@@ -188,22 +185,13 @@ def reflect(
 
 
 def _host_and_port(text: str, origin: Any) -> tuple[str, int]:
-    """Read ``HOST``, ``HOST:PORT`` or ``[IPV6]:PORT``; an IPv6 address needs no brackets without a port."""
-    import ipaddress
-    import re
-
     from phb.errors import InputError
+    from phb.stamp.places import EXPECTED, parse_place
 
     try:
-        ipaddress.IPv6Address(text)
+        return parse_place(text)
     except ValueError:
-        pass
-    else:
-        return text, PORT
-    found = re.fullmatch(r"\[([^]]+)\](?::(\d{1,5}))?", text) or re.fullmatch(r"([^:]+)(?::(\d{1,5}))?", text)
-    if found is None or (found[2] is not None and not 0 < int(found[2]) < 65536):
-        raise InputError(origin, f"'{text}'", "HOST, HOST:PORT or [IPv6]:PORT, such as 192.0.2.1:862")
-    return found[1], int(found[2] or PORT)
+        raise InputError(origin, f"'{text}'", EXPECTED) from None
 
 
 def _dscp(text: str, option: str) -> int:
@@ -230,16 +218,9 @@ def _network(text: str) -> IPv4Network | IPv6Network:
 
 
 def _key(path: Path | None) -> bytes | None:
-    if path is None:
-        return None
-    from phb.errors import InputError
-    from phb.files import read_bytes
-    from phb.origin import Origin
+    from phb.stamp.places import read_key
 
-    line = read_bytes(path, "a file with a key").split(b"\n", 1)[0].rstrip(b"\r")
-    if not 16 <= len(line) <= 1024:
-        raise InputError(Origin(str(path), 1), f"a key of {len(line)} octets", "one of 16 to 1024")
-    return line
+    return None if path is None else read_key(path)
 
 
 def _name(dscp: int) -> str:

@@ -79,7 +79,8 @@ class Loss:
 
     Attributes:
         there, back: Of those sent before the last one that came back; None where nobody can tell: a stateless reflector
-            doesn't count, and one that never sent another number than the sender's may be one.
+            doesn't count, one that never sent another number than the sender's may be one, and one that was started
+            anew begins to count again. Of a period, those that the one before left untold are among them.
         untold: The others: nobody knows how far they came.
     """
 
@@ -128,14 +129,59 @@ class Figures:
         }
 
 
-def figures_of(sent: int, probes: Sequence[Probe], *, duplicates: int = 0, stateful: bool | None = None) -> Figures:
-    """Give the figures of a session.
+class Numbers:
+    """What a reflector's own numbers tell of where packets were lost, from one period of a session to its next.
 
     Args:
-        sent: Packets that were sent, numbered from 0.
+        stateful: Whether the reflector numbers packets itself; None: only if its numbers show it.
+    """
+
+    def __init__(self, stateful: bool | None = None) -> None:
+        self._stateful = stateful
+        # The last packet that came back, and the reflector's number for it; None after a period in which none did.
+        self._last: tuple[int, int] | None = (-1, -1)
+
+    def loss(self, first: int, sent: int, ordered: Sequence[Probe]) -> Loss:
+        """Give what was lost of `sent` packets from number `first` on, of which these came back."""
+        if not ordered:
+            self._last = None
+            return Loss(None, None, sent)
+        sequence, number = self._last or (ordered[0].sequence, ordered[0].reflector_sequence)
+        passed = ordered[-1].sequence - sequence
+        came = [probe.reflector_sequence for probe in ordered if probe.sequence > sequence]
+        anew = any(each <= number for each in came) or len(set(came)) < len(came)
+        self._last = ordered[-1].sequence, ordered[-1].reflector_sequence if anew else max([number, *came])
+        if self._stateful is None and any(probe.reflector_sequence != probe.sequence for probe in ordered):
+            self._stateful = True
+        if passed == len(came):
+            return Loss(0, 0, sent - len(ordered))
+        if anew or not self._stateful:
+            return Loss(None, None, sent - len(ordered))
+        # Packets that overtook others may make the reflector's count larger than what was sent before the last reply.
+        reflected = min(max(came) - number, passed)
+        after_the_last = first + sent - 1 - ordered[-1].sequence
+        before = 0 if ordered[0].sequence > sequence else ordered[0].sequence - first
+        return Loss(passed - reflected, reflected - len(came), after_the_last + before)
+
+
+def figures_of(
+    sent: int,
+    probes: Iterable[Probe],
+    *,
+    first: int = 0,
+    duplicates: int = 0,
+    stateful: bool | None = None,
+    numbers: Numbers | None = None,
+) -> Figures:
+    """Give the figures of a session, or of a period of it.
+
+    Args:
+        sent: Packets that were sent.
         probes: Those that came back, each once, in any order.
+        first: Number of the first one sent.
         duplicates: Further replies.
         stateful: Whether the reflector numbers its packets itself; None: only if its numbers show it.
+        numbers: What the periods before have told of the reflector's numbers, instead of `stateful`.
     """
     ordered = sorted(probes, key=lambda probe: probe.sequence)
     neighbours = [(one, other) for one, other in pairwise(ordered) if other.sequence == one.sequence + 1]
@@ -143,26 +189,10 @@ def figures_of(sent: int, probes: Sequence[Probe], *, duplicates: int = 0, state
         sent=sent,
         replies=len(ordered),
         duplicates=duplicates,
-        lost=_loss(sent, ordered, stateful),
+        lost=(numbers or Numbers(stateful)).loss(first, sent, ordered),
         round_trip=Spread.of(probe.round_trip_ns for probe in ordered),
         there=Spread.of(probe.there_ns for probe in ordered),
         back=Spread.of(probe.back_ns for probe in ordered),
         jitter_there=Spread.of(abs(other.there_ns - one.there_ns) for one, other in neighbours),
         jitter_back=Spread.of(abs(other.back_ns - one.back_ns) for one, other in neighbours),
     )
-
-
-def _loss(sent: int, ordered: Sequence[Probe], stateful: bool | None) -> Loss:
-    if not ordered:
-        return Loss(None, None, sent)
-    passed = ordered[-1].sequence + 1
-    if stateful is None:
-        stateful = any(probe.reflector_sequence != probe.sequence for probe in ordered)
-    if passed == len(ordered):
-        return Loss(0, 0, sent - passed)
-    if not stateful:
-        return Loss(None, None, sent - len(ordered))
-    reflected = max(probe.reflector_sequence for probe in ordered) + 1
-    # Packets that overtook others may make the reflector's count larger than what was sent before the last reply.
-    reflected = min(max(reflected, len(ordered)), passed)
-    return Loss(passed - reflected, reflected - len(ordered), sent - passed)

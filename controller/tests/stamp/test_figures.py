@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phb.stamp import Probe, figures_of
-from phb.stamp.figures import Loss, Spread
+from phb.stamp.figures import Loss, Numbers, Spread
 
 
 def probe(sequence, there=1000, back=2000, stays=500, counted=None, ahead=0):
@@ -79,6 +79,59 @@ def test_losses_are_counted_once_each(ways):
         assert lost.untold == len(ways) - until
     else:
         assert lost == Loss(None, None, len(ways))
+
+
+NONE, TWO = Loss(None, None, 4), Loss(None, None, 2)
+
+
+@pytest.mark.parametrize(
+    ("periods", "lost"),
+    [
+        # Of four packets each: sender's and reflector's numbers of what came back.
+        ([[(0, 0), (1, 1), (2, 2), (3, 3)], [(4, 4), (7, 6)]], [Loss(0, 0, 0), Loss(1, 1, 0)]),
+        # What one period leaves untold, the next one's numbers tell.
+        ([[(0, 0), (1, 1)], [(4, 3), (5, 4), (6, 5), (7, 6)]], [Loss(0, 0, 2), Loss(1, 1, 0)]),
+        # A reflector that was away may be another one, that counts from 0.
+        ([[(0, 0), (1, 1), (2, 2), (3, 3)], [], [(9, 0), (11, 1)]], [Loss(0, 0, 0), NONE, Loss(1, 0, 1)]),
+        ([[], [(6, 2)]], [NONE, Loss(0, 0, 3)]),
+        # It was started anew while packets came.
+        ([[(0, 0), (1, 1), (2, 2), (3, 3)], [(4, 4), (7, 0)]], [Loss(0, 0, 0), TWO]),
+        ([[(0, 0), (1, 1), (2, 2), (3, 3)], [(5, 0), (7, 1)], [(8, 2), (11, 4)]], [Loss(0, 0, 0), TWO, Loss(1, 1, 0)]),
+        # Once it has shown that it counts, numbers like the sender's are its own.
+        ([[(1, 0), (2, 1), (3, 2)], [(4, 3), (7, 7)]], [Loss(1, 0, 0), Loss(0, 2, 0)]),
+        ([[(0, 0), (3, 3)]], [TWO]),
+        # Two packets changed places where one period meets the next.
+        ([[(0, 0), (1, 1), (2, 2), (3, 4)], [(4, 3), (5, 5), (6, 6), (7, 7)]], [Loss(0, 0, 0), Loss(0, 0, 0)]),
+    ],
+)
+def test_periods(periods, lost):
+    numbers = Numbers()
+    told = []
+    for place, came in enumerate(periods):
+        probes = [probe(sequence, counted=counted) for sequence, counted in came]
+        told.append(figures_of(4, probes, first=4 * place, numbers=numbers).lost)
+    assert told == lost
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=60), st.integers(1, 20))
+def test_periods_count_each_loss_once(ways, size):
+    """Where every period has a reply, all of them together tell what one count of all would."""
+    probes, counted = [], 0
+    for sequence, (there, back) in enumerate(ways):
+        if there and back:
+            probes.append(probe(sequence, counted=counted))
+        counted += there
+    numbers, there, back, missing = Numbers(stateful=True), 0, 0, 0
+    for first in range(0, len(ways), size):
+        sent = min(size, len(ways) - first)
+        mine = [each for each in probes if first <= each.sequence < first + sent]
+        figures = figures_of(sent, mine, first=first, numbers=numbers)
+        missing += sent - figures.replies
+        if not mine:
+            return
+        there, back = there + figures.lost.there, back + figures.lost.back
+    whole = figures_of(len(ways), probes, stateful=True).lost
+    assert (there, back, missing) == (whole.there, whole.back, len(ways) - len(probes))
 
 
 def test_as_json():

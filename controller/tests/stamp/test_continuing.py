@@ -1,0 +1,223 @@
+"""Sessions without end, on loopback: their periods, and what a reflector that goes or lies does to them."""
+
+import asyncio
+import socket
+import threading
+import time
+from contextlib import asynccontextmanager, suppress
+
+import pytest
+
+from phb.stamp import continuing
+from phb.stamp.continuing import measure_on
+from phb.stamp.figures import Loss
+from phb.stamp.lines import opened
+from phb.stamp.packets import Reply, Request
+from phb.stamp.reflecting import Reflector, serve
+from phb.stamp.session import Plan
+
+KEY = b"0123456789abcdef"
+PATIENCE_S = 60.0
+
+
+@asynccontextmanager
+async def running(work):
+    task = asyncio.create_task(work)
+    try:
+        yield task
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+@asynccontextmanager
+async def reflecting(port, **how):
+    ready = asyncio.Event()
+    reflector = Reflector(**how)
+    async with running(serve(reflector, "127.0.0.1", port, lambda _: ready.set())):
+        await ready.wait()
+        yield reflector
+
+
+@pytest.fixture
+def port():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+class Periods:
+    """What is told."""
+
+    def __init__(self):
+        self.seen = []
+        self._next = 0
+
+    def take(self, period):
+        self.seen.append(period)
+
+    async def next(self, condition=lambda period: True):
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                while self._next < len(self.seen):
+                    period = self.seen[self._next]
+                    self._next += 1
+                    if condition(period):
+                        return period
+                await asyncio.sleep(0.005)
+
+
+@asynccontextmanager
+async def measuring(port, *, wait_s=0.05, **more):
+    told = Periods()
+    plan = Plan("127.0.0.1", port, (46,), 5, 0.002, wait_s, 112 if "key" in more else 44, **more)
+    async with running(measure_on(plan, told.take)):
+        yield told
+
+
+def answered(period):
+    return period.figures is not None and period.figures.replies > 0
+
+
+def silent(period):
+    return not answered(period)
+
+
+async def test_periods_follow_one_another(port):
+    async with reflecting(port) as reflector, measuring(port, wait_s=5) as told:
+        for _ in range(4):
+            figures = (await told.next()).figures
+            assert (figures.sent, figures.replies, figures.lost) == (5, 5, Loss(0, 0, 0))
+            assert 0 < figures.round_trip.least <= figures.round_trip.most
+        assert len(reflector.sessions) == 1
+
+
+async def test_a_reflector_that_goes_and_another_that_comes(port):
+    """The second counts from 0, which is no loss of the first's packets."""
+    async with measuring(port, stateful=True) as told:
+        async with reflecting(port):
+            await told.next(answered)
+        period = await told.next(silent)
+        assert (period.figures.lost, period.trouble) == (Loss(None, None, 5), "Connection refused")
+        async with reflecting(port):
+            await told.next(answered)
+            figures = (await told.next(lambda period: answered(period) and period.figures.replies == 5)).figures
+            assert figures.lost == Loss(0, 0, 0)
+
+
+@pytest.mark.parametrize(("theirs", "ours"), [(KEY, KEY[::-1]), (KEY, None), (None, KEY)])
+async def test_another_key(port, theirs, ours):
+    """The reflector answers nothing; one without a key answers what isn't authentic."""
+    async with (
+        reflecting(port, key=theirs),
+        measuring(port, **({} if ours is None else {"key": ours})) as told,
+    ):
+        period = await told.next()
+        assert silent(period)
+        assert (period.refused > 0) == (theirs is None)
+
+
+async def test_no_way_there_is_tried_again(monkeypatch, port):
+    monkeypatch.setattr(continuing, "REOPEN_S", 0.01)
+    async with measuring(port, source="192.0.2.77") as told:
+        for _ in range(2):
+            period = await told.next()
+            assert (period.figures, period.trouble) == (None, "Cannot assign requested address")
+
+
+async def test_a_session_begins_anew_after_silence(monkeypatch, port):
+    monkeypatch.setattr(continuing, "REOPEN_S", 0.0)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as far:
+        far.bind(("127.0.0.1", port))
+        async with measuring(port, wait_s=0) as told:
+            for _ in range(3):
+                await told.next(silent)
+        far.setblocking(False)
+        senders = set()
+        with suppress(BlockingIOError):
+            while True:
+                octets, sender = far.recvfrom(2000)
+                senders.add((sender, Request.unpack(octets).session))
+    assert len(senders) >= 3
+
+
+async def test_what_comes_late_or_twice(port):
+    """The far side answers the first period's packets only when the second one's come, and those twice."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as far:
+        far.bind(("127.0.0.1", port))
+        far.setblocking(False)
+        held = []
+
+        def come():
+            octets, sender = far.recvfrom(2000)
+            asked = Request.unpack(octets)
+            now = asked.stamp
+            reply = Reply(asked.sequence, now, 1, asked.session, now, asked.sequence, asked.stamp, 1, 255).pack()
+            held.append((reply, sender))
+            if len(held) > 8:
+                for each in held:
+                    far.sendto(*each)
+                if len(held) > 14:
+                    far.sendto(*held[-1])
+
+        asyncio.get_running_loop().add_reader(far, come)
+        try:
+            async with measuring(port, wait_s=0) as told:
+                first = await told.next()
+                assert (first.figures.sent, first.figures.replies) == (5, 0)
+                period = await told.next(lambda period: answered(period) and period.figures.duplicates)
+                assert period.figures.replies <= 5
+                assert period.refused == 0
+        finally:
+            asyncio.get_running_loop().remove_reader(far)
+
+
+async def test_who_was_held_up_finds_replies_in_the_socket(port):
+    """The reflector is a thread's: the sender's loop stands still for longer than replies may take."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as far:
+        far.bind(("127.0.0.1", port))
+        far.settimeout(0.05)
+        over = threading.Event()
+
+        def answer():
+            while not over.is_set():
+                with suppress(TimeoutError):
+                    octets, sender = far.recvfrom(2000)
+                    asked = Request.unpack(octets)
+                    stamps = (asked.sequence, asked.stamp, 1, 255)
+                    far.sendto(
+                        Reply(asked.sequence, asked.stamp, 1, asked.session, asked.stamp, *stamps).pack(), sender
+                    )
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        try:
+            async with measuring(port, wait_s=0.1) as told:
+                await told.next()
+                for _ in range(3):
+                    # Nothing else of the loop runs meanwhile.
+                    time.sleep(0.15)
+                    await told.next()
+            assert all(period.figures.replies == 5 for period in told.seen)
+        finally:
+            over.set()
+            thread.join()
+
+
+async def test_memory_is_bounded(monkeypatch, port):
+    """What is settled is forgotten."""
+    sessions = []
+
+    def remembering(session, *where):
+        sessions.append(session)
+        return opened(session, *where)
+
+    monkeypatch.setattr(continuing, "opened", remembering)
+    async with reflecting(port), measuring(port, wait_s=5) as told:
+        for _ in range(10):
+            await told.next()
+        (session,) = sessions
+        held = (session._waiting, session._probes, session._kernel, session._handed_over)
+        assert session.sent >= 50
+        assert all(len(each) <= 10 for each in held)
