@@ -8,8 +8,9 @@ import yaml
 
 from phb import cli, targets
 from phb.errors import InputError
-from phb.inventory import TargetKind, is_address, read_inventory, schema, select
+from phb.inventory import TargetKind, is_address, read_inventory, read_whole, schema, select
 from phb.model import Dialect
+from phb.stamp.session import Plan
 
 GOOD = """\
 phb-inventory: 1
@@ -34,6 +35,18 @@ switches:
     dialect: ios-hqf
     groups: [edge]
   - {name: r3, address: "localhost:1", policies: [r3.yaml]}
+stamp:
+  - {name: voice, class: voice, reflector: 192.0.2.9, dscp: EF, path: [r1, r2], common-clock: true}
+  - name: bulk
+    class: bulk
+    reflector: "[2001:db8::9]:8620"
+    dscp: 10
+    rate: 50
+    size: 600
+    wait: 5
+    key-file: bulk.key
+    source: "2001:db8::1"
+    stateful: true
 """
 
 
@@ -57,6 +70,34 @@ def test_everything(read, tmp_path):
     assert (r2.certificates.certificate, r2.certificates.server_name) == (None, "r2.example.net")
     assert (r1.dialect, r2.dialect, r2.format, r3.format) == (Dialect.IOS_12, Dialect.IOS_HQF, "ios", None)
     assert (r3.election_id, r3.groups) == (10, ())
+
+
+def test_sessions(read, write_file, tmp_path):
+    read(GOOD)
+    write_file("bulk.key", "0123456789abcdef\n")
+    voice, bulk = read_whole(tmp_path / "network.yaml").stamp
+    assert (voice.name, voice.traffic_class, voice.path, voice.common_clock) == ("voice", "voice", ("r1", "r2"), True)
+    assert voice.plan == Plan("192.0.2.9", 862, (46,), 1, 0.1, 2, 44)
+    assert bulk.plan == Plan(
+        *("2001:db8::9", 8620, (10,), 1, 0.02, 5, 600), key=b"0123456789abcdef", stateful=True, source="2001:db8::1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ("size: 46", "network.yaml:11: found 46, expected 44, or at least 48"),
+        ("key-file: none.key", "none.key: found no such file or directory, expected a file with a key"),
+        ("key-file: short.key", "short.key:1: found a key of 5 octets, expected one of 16 to 1024"),
+    ],
+)
+def test_sessions_that_cannot_be(read, write_file, tmp_path, more, message):
+    write_file("short.key", "short")
+    read(SESSION + f"    {more}\n")
+    (session,) = read_whole(tmp_path / "network.yaml").stamp
+    with pytest.raises(InputError) as caught:
+        _ = session.plan
+    assert str(caught.value) == f"{tmp_path}/{message}"
 
 
 def test_every_kind_of_switch_has_its_capabilities():
@@ -97,6 +138,8 @@ def test_no_such_switch(read, tmp_path):
 
 
 SWITCH = "phb-inventory: 1\nswitches:\n  - name: r1\n    address: a:1\n    policies: [x]\n"
+SESSION = SWITCH + "stamp:\n  - name: s\n    class: c\n    dscp: EF\n    reflector: 192.0.2.9\n"
+ANOTHER = "  - {name: t, class: c, dscp: 0, reflector: 192.0.2.9, rate: 100}\n"
 WRONG = {
     "no version": ("switches: []\n", ":1: found no 'phb-inventory' key, expected 'phb-inventory: 1'"),
     "a list": ("- r1\n", ":1: found ['r1'], expected a mapping that starts with 'phb-inventory: 1'"),
@@ -126,6 +169,32 @@ WRONG = {
     "a group's name": (
         SWITCH + "    groups: [r1]\n",
         ":3: found switch 'r1', which is also a group, expected another name",
+    ),
+    "a host's name": (
+        SESSION.replace("192.0.2.9", "host.example.net"),
+        ":10: found 'host.example.net', expected an IP address and a port, such as 192.0.2.1:862",
+    ),
+    "reflector's port": (SESSION.replace("2.9", "2.9:0"), ":10: found '192.0.2.9:0', expected an IP address and"),
+    "no class": (SESSION.replace("    class: c\n", ""), ":7: found no 'class', expected 'class': "),
+    "dscp": (SESSION.replace("EF", "64"), ":9: found 64, expected a DSCP from 0 to 63 or a name such as EF"),
+    "rate": (SESSION + "    rate: 101\n", ":11: found 101, expected an integer from 1 to 100"),
+    "path": (SESSION + "    path: [r2]\n", ":11: found 'r2', expected a switch: r1"),
+    "source": (SESSION + "    source: eth0\n", ":11: found 'eth0', expected an IP address of this machine"),
+    "source's family": (
+        SESSION + '    source: "::1"\n',
+        ":11: found '::1', expected an address of IPv4, as the reflector's",
+    ),
+    "session twice": (
+        SESSION + ANOTHER.replace("t,", "s,"),
+        ":11: found session 's' again, expected it once; it also stands at ",
+    ),
+    "packets of all": (
+        SESSION + "".join(ANOTHER.replace("t,", f"t{number},") for number in range(11)),
+        ":20: found 1010 packets a second of all sessions until here, expected at most 1000",
+    ),
+    "sessions": (
+        SESSION + "".join(ANOTHER.replace("t,", f"t{number},") for number in range(101)),
+        ":110: found 102 sessions, expected at most 100",
     ),
     "broken": ("phb-inventory: [\n", ":2: found broken YAML"),
 }

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from phb.deploying import Prepared
     from phb.device.artifact import Artifact
-    from phb.inventory import Switch
+    from phb.inventory import StampSession, Switch
     from phb.monitor.monitoring import Monitor
     from phb.monitor.observation import Observation
 
@@ -97,7 +97,8 @@ def monitor(
         bool,
         typer.Option(
             "--once",
-            help="Measure one interval, print it, and end: 1 if a switch is away or an objective not achieved.",
+            help="Measure one interval, print it, and end: 1 if a switch or reflector is away, "
+            "or an objective not achieved.",
         ),
     ] = False,
     show: Annotated[
@@ -109,16 +110,19 @@ def monitor(
     """Watch what service each class gets, and tell when an objective isn't achieved, and when it is again.
 
     Reads counters, and never writes to a switch. Policy files give names and objectives; SIGHUP has them, and the
-    inventory, read at once. Ends with exit code 0 on SIGTERM, 130 on Ctrl-C.
+    inventory, read at once. Sends the test packets of the sessions that the inventory names (stamp), and shows what
+    they tell. Ends with exit code 0 on SIGTERM, 130 on Ctrl-C.
     """
     from phb.monitor.monitoring import Monitor, Options
 
     artifact = program.load()
     chosen = _chosen(switches, reading, files or ())
     pushed = _pushed(chosen, artifact, reading, state)
+    sessions = switches.sessions(chosen)
     running = Running(
-        Monitor(chosen, artifact, Options(interval, once=once), pushed=pushed),
+        Monitor(chosen, artifact, Options(interval, once=once), pushed=pushed, sessions=sessions),
         chosen,
+        sessions,
         takers,
         state,
         json=json,
@@ -127,7 +131,12 @@ def monitor(
     if once:
         ended = run_until_signal(running.once())
         return ended or (REFUSED if running.newest.trouble else OK)
-    return run_until_signal(running.forever(lambda: _chosen(switches, reading, files or ())))
+
+    def again() -> tuple[list[Switch], list[StampSession]]:
+        chosen = _chosen(switches, reading, files or ())
+        return chosen, switches.sessions(chosen)
+
+    return run_until_signal(running.forever(again))
 
 
 def _chosen(switches: SwitchOptions, reading: ReadingOptions, files: Sequence[str]) -> list[Switch]:
@@ -149,6 +158,10 @@ def _pushed(
     return {name: prepared for name, prepared in found.items() if prepared is not None}
 
 
+if TYPE_CHECKING:
+    Again = Callable[[], tuple[list[Switch], list[StampSession]]]
+
+
 class Running:
     """A monitor with those who take its observations, lines or JSON among them."""
 
@@ -156,6 +169,7 @@ class Running:
         self,
         monitor: Monitor,
         switches: Sequence[Switch],
+        sessions: Sequence[StampSession],
         options: TakerOptions,
         state: Path | None,
         *,
@@ -164,7 +178,7 @@ class Running:
     ) -> None:
         from phb.cli.monitored import Newest
 
-        self.newest = Newest(switches)
+        self.newest = Newest(switches, sessions)
         self._monitor = monitor
         self._switches = switches
         self._options = options
@@ -173,8 +187,8 @@ class Running:
         self._json = json
         self._show = show
 
-    async def forever(self, again: Callable[[], list[Switch]]) -> None:
-        """Monitor until cancelled; on SIGHUP, `again` gives the switches that are meant then."""
+    async def forever(self, again: Again) -> None:
+        """Monitor until cancelled; on SIGHUP, `again` gives the switches and sessions that are meant then."""
         import asyncio
 
         loop = asyncio.get_running_loop()
@@ -212,7 +226,11 @@ class Running:
         if self._json:
             print_json(self.newest.as_json())
         else:
-            print_table(console(), self.newest.table())
+            self._print()
+
+    def _print(self) -> None:
+        for each in self.newest.tables():
+            print_table(console(), each)
 
     def _tell_the_rest(self) -> None:
         """Say what came up when the others were closed, for which no observation came any more."""
@@ -264,13 +282,15 @@ class Running:
             history = stack.enter_context(History(options.history, monitor.trouble, retention))
             monitor.takers.append(history)
 
-    async def _reread(self, again: Callable[[], list[Switch]]) -> None:
+    async def _reread(self, again: Again) -> None:
         from phb.errors import PhbError
 
         try:
-            chosen = again()
+            chosen, sessions = again()
+            self._monitor.follow_sessions(sessions)
             self._monitor.follow_switches(chosen)
-            for follow in (self.newest.follow, *self._followers):
+            self.newest.follow(chosen, sessions)
+            for follow in self._followers:
                 follow(chosen)
         except PhbError as error:
             self._monitor.trouble(f"{error}; the inventory before holds on")
@@ -279,17 +299,18 @@ class Running:
     async def _redraw(self) -> None:
         import asyncio
 
+        from rich.console import Group
         from rich.live import Live
 
         output, seconds = console(), max(1.0, self._monitor.options.interval_s)
         if not output.is_terminal:
             while True:
                 await asyncio.sleep(seconds)
-                print_table(output, self.newest.table())
-        with Live(self.newest.table(), console=output, screen=True, auto_refresh=False) as live:
+                self._print()
+        with Live(Group(*self.newest.tables()), console=output, screen=True, auto_refresh=False) as live:
             while True:
                 await asyncio.sleep(seconds)
-                live.update(self.newest.table(), refresh=True)
+                live.update(Group(*self.newest.tables()), refresh=True)
 
 
 async def _ended(task: asyncio.Task[Any]) -> None:

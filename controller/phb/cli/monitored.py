@@ -1,13 +1,15 @@
-"""What ``phb monitor`` shows of the newest observations: classes with rates, losses and delays, and objectives."""
+"""What ``phb monitor`` shows of the observations: classes with rates, losses and delays; objectives; sessions."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from phb.cli import sessions_shown
 from phb.cli.output import table
+from phb.cli.sessions_shown import delays_as_json, time_in_words
 from phb.delays import mean_us, percentile_us
 from phb.monitor.changes import subject, words_of
 from phb.monitor.judging import measured_words
@@ -15,7 +17,8 @@ from phb.monitor.observation import State, SubjectKind
 
 if TYPE_CHECKING:
     from phb.cli.tables import Table
-    from phb.inventory import Switch
+    from phb.inventory import StampSession, Switch
+    from phb.monitor.active.measured import Measured
     from phb.monitor.observation import Change, Event, Judgement, Observation
     from phb.monitor.sample import ClassCount
 
@@ -52,36 +55,57 @@ class Newest:
     """The newest observations by switch, which says something of an interval or that the switch is away.
 
     Attributes:
-        whole: Set when there is one of each switch.
+        whole: Set when there is one of each switch, and a period of each session.
     """
 
-    def __init__(self, switches: Sequence[Switch]) -> None:
+    def __init__(self, switches: Sequence[Switch], sessions: Sequence[StampSession] = ()) -> None:
         self.switches: dict[str, Observation | None] = {}
+        self.sessions: dict[str, Measured | None] = {}
         self.whole = asyncio.Event()
-        self.follow(switches)
+        self.follow(switches, sessions)
 
-    def follow(self, switches: Sequence[Switch]) -> None:
+    def follow(self, switches: Sequence[Switch], sessions: Sequence[StampSession]) -> None:
         """Show these from now on."""
         self.switches = {switch.name: self.switches.get(switch.name) for switch in switches}
+        self.sessions = {session.name: self.sessions.get(session.name) for session in sessions}
 
     def take(self, observation: Observation) -> None:
         """Take one."""
         if observation.switch in self.switches and (observation.changes or observation.sample is None):
             self.switches[observation.switch] = observation
-            if all(each is not None for each in self.switches.values()):
-                self.whole.set()
+        for measured in observation.sessions:
+            if measured.session.name in self.sessions and (measured.away or measured.figures is not None):
+                self.sessions[measured.session.name] = measured
+        if all(each is not None for each in (*self.switches.values(), *self.sessions.values())):
+            self.whole.set()
 
     @property
     def trouble(self) -> bool:
-        """Whether a switch is away, or an objective isn't achieved."""
-        return any(
+        """Whether a switch or a reflector is away, or an objective isn't achieved."""
+        return any(each is None or each.away for each in self.sessions.values()) or any(
             each is None
             or each.sample is None
             or any(judgement.state is State.NOT_ACHIEVED for judgement in each.judgements)
             for each in self.switches.values()
         )
 
-    def table(self) -> Table:
+    def tables(self) -> list[Table]:
+        """Give a table of classes, and one of sessions where there are any."""
+        return [self._classes(), *([self._sessions()] if self.sessions else [])]
+
+    def _sessions(self) -> Table:
+        shown = table(*sessions_shown.COLUMNS)
+        for name, measured in sorted(self.sessions.items()):
+            shown.add_row(name, *sessions_shown.row(measured, self._delays))
+        return shown
+
+    def _delays(self, switch: str, name: str) -> Mapping[int, int]:
+        """Give what a class's packets waited in a switch in its last interval, by bucket."""
+        observation = self.switches.get(switch)
+        change = None if observation is None else observation.changes.get(subject(SubjectKind.CLASS, name))
+        return {} if change is None else change.delays
+
+    def _classes(self) -> Table:
         """Give a table of classes, with what isn't achieved below each."""
         shown = table("switch", "class", "kbit/s", "packets/s", "lost", "queued", "mean", "99 % below", "objectives")
         for name, observation in sorted(self.switches.items()):
@@ -100,9 +124,9 @@ class Newest:
                 shown.add_row(name, words_of(about), *figures, *_stated(mine))
         return shown
 
-    def as_json(self) -> list[dict[str, Any]]:
+    def as_json(self) -> dict[str, Any]:
         """Give the same for programs."""
-        return [
+        switches = [
             {
                 "switch": name,
                 "away": observation is None or observation.sample is None,
@@ -115,6 +139,10 @@ class Newest:
             }
             for name, observation in sorted(self.switches.items())
         ]
+        sessions = [
+            sessions_shown.as_json(name, measured, self._delays) for name, measured in sorted(self.sessions.items())
+        ]
+        return {"switches": switches, "sessions": sessions}
 
 
 def _is_of(judgement: Judgement, name: str) -> bool:
@@ -133,7 +161,12 @@ def _classes(observation: Observation) -> Iterator[tuple[ClassCount, Change]]:
 def _figures(of_class: ClassCount, change: Change) -> list[str]:
     mean, most = mean_us(change.delays), percentile_us(change.delays, 99)
     queued = "-" if of_class.queued is None else str(of_class.queued)
-    return [*_rates(change), _lost(change), queued, *("-" if each is None else _time(each) for each in (mean, most))]
+    return [
+        *_rates(change),
+        _lost(change),
+        queued,
+        *("-" if each is None else time_in_words(each) for each in (mean, most)),
+    ]
 
 
 def _rates(change: Change) -> list[str]:
@@ -142,13 +175,6 @@ def _rates(change: Change) -> list[str]:
 
 def _lost(change: Change) -> str:
     return f"{min(100.0, sum(change.drops.values()) / change.came_packets * 100):.1f} %" if change.came_packets else "-"
-
-
-def _time(microseconds: float) -> str:
-    for unit, factor in (("s", 1_000_000), ("ms", 1000)):
-        if microseconds >= factor:
-            return f"{microseconds / factor:.3g} {unit}"
-    return f"{microseconds:.0f} us"
 
 
 def _stated(judgements: Sequence[Judgement]) -> list[str]:
@@ -169,8 +195,5 @@ def _class_as_json(of_class: ClassCount, change: Change) -> dict[str, Any]:
         "drops": dict(change.drops),
         "marked": change.marked,
         "queued": of_class.queued,
-        "delay_us": {
-            "mean": mean_us(change.delays),
-            **{f"p{percent}": percentile_us(change.delays, percent) for percent in (50, 95, 99)},
-        },
+        "delay_us": delays_as_json(change.delays),
     }

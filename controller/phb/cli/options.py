@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from phb.device.artifact import Artifact
     from phb.device.tls import Tls
     from phb.formats.format import ReadOptions
-    from phb.inventory import Switch, TargetKind, TlsFiles
+    from phb.inventory import StampSession, Switch, TargetKind, TlsFiles
     from phb.model import Dialect
     from phb.state import State
 
@@ -234,6 +234,15 @@ class WhichOptions:
         said = {"target": kind, "timeout": self._timeout()}
         instead = {name: value for name, value in said.items() if value is not None}
         return [switch.model_copy(update=instead) for switch in chosen]
+
+    def sessions(self, chosen: Sequence[Switch]) -> list[StampSession]:
+        """Give the inventory's sessions of test packets; with ``--switch`` those that lead through one of these."""
+        from phb.inventory import read_whole
+
+        if self.inventory is None:
+            return []
+        names = {switch.name for switch in chosen}
+        return [each for each in read_whole(self.inventory).stamp if not self.switch or names.intersection(each.path)]
 
     def _files(self) -> TlsFiles | None:
         return None

@@ -1,6 +1,7 @@
 """Many switches, each read on its own, for as long as the process runs: sessions, gaps, judgements, takers.
 
     policies (files) + reading (samples) > watched (one switch: changes, judging, away and back) > takers
+    active (sessions of test packets) > takers
 
 One that is frozen, slow or gone delays no other: each has a task of its own, and nobody waits for takers.
 """
@@ -16,7 +17,8 @@ from typing import Final
 
 from phb.deploying import Prepared
 from phb.device.artifact import Artifact
-from phb.inventory import Switch
+from phb.inventory import StampSession, Switch
+from phb.monitor.active.measuring import Measuring
 from phb.monitor.observation import Event, EventKind, Observation, Taker
 from phb.monitor.policies import Policies
 from phb.monitor.watched import DEFAULT, Options, Watched
@@ -39,6 +41,10 @@ class Monitor:
 
     Args:
         pushed: The policies that switches without files were given.
+        sessions: Whose test packets are sent.
+
+    Raises:
+        InputError: The key of a session can't be read, or its packets can't have the size that it says.
     """
 
     def __init__(
@@ -48,6 +54,7 @@ class Monitor:
         options: Options = DEFAULT,
         *,
         pushed: Mapping[str, Prepared] | None = None,
+        sessions: Sequence[StampSession] = (),
         clock_ns: Callable[[], int] = time.time_ns,
     ) -> None:
         self.takers: list[Taker] = []
@@ -58,7 +65,9 @@ class Monitor:
         self._policies = Policies(switches, artifact, self._files_are_wrong, pushed or {})
         self._switches: dict[str, tuple[Switch, Watched, asyncio.Task[None] | None]] = {}
         self._wanted = list(switches)
+        self._measuring = Measuring(options.interval_s, self._take, self._ended, clock_ns)
         self._running = False
+        self.follow_sessions(sessions)
 
     def trouble(self, message: str, switch: str = "") -> None:
         """Tell of a trouble of the monitor itself, with the next observation; of one switch where `switch` names it."""
@@ -76,11 +85,13 @@ class Monitor:
         ]
         try:
             self.follow_switches(self._wanted)
+            self._measuring.follow(self._planned)
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
             for task in done:
                 task.result()
         finally:
             self._running = False
+            await self._measuring.stop()
             tasks += [task for _, _, task in self._switches.values() if task is not None]
             for task in tasks:
                 task.cancel()
@@ -109,8 +120,19 @@ class Monitor:
                 known[2].cancel()
             watched = Watched(switch, self._artifact, self._policies, self.options, self._take, self._clock_ns)
             task = asyncio.create_task(watched.run(started * STAGGER_S))
+            task.add_done_callback(self._ended)
             self._switches[switch.name] = switch, watched, task
             started += 1
+
+    def follow_sessions(self, sessions: Sequence[StampSession]) -> None:
+        """Measure these sessions from now on; those that stay as they are go on undisturbed.
+
+        Raises:
+            InputError: As the constructor; then nothing changes.
+        """
+        self._planned = [(session, session.plan) for session in sessions]
+        if self._running:
+            self._measuring.follow(self._planned)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         """End everything if a task has ended by itself: that is a fault of the program."""
@@ -127,7 +149,7 @@ class Monitor:
         return self._troubles
 
     def _take(self, observation: Observation) -> None:
-        if self._troubles:
+        if self._troubles and observation.switch:
             observation = self._with_troubles(observation)
         for taker in self.takers:
             taker.take(observation)

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from phb.model import Objectives, PolicySet
+from phb.monitor.active.measured import Measured
 from phb.monitor.sample import Sample
 
 
@@ -105,6 +106,8 @@ class EventKind(StrEnum):
     COUNTERS_ANEW = "counters-anew"
     PORT_DOWN = "port-down"
     PORT_UP = "port-up"
+    REFLECTOR_AWAY = "reflector-away"
+    REFLECTOR_BACK = "reflector-back"
     TROUBLE = "trouble"  # of the monitor itself: history that can't be written, a policy file that is wrong
 
 
@@ -121,7 +124,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One switch at one moment.
+    """One switch at one moment; or, where `switch` is empty, all sessions of test packets.
 
     Attributes:
         sample: None while the switch doesn't answer.
@@ -130,6 +133,7 @@ class Observation:
         judgements: All that the switch's policy asks for, in a stable order.
         events: That begin with this observation.
         policy: The switch's, as its files say; None where the monitor has none.
+        sessions: All sessions as they stand, where `switch` is empty.
     """
 
     switch: str
@@ -140,13 +144,15 @@ class Observation:
     judgements: tuple[Judgement, ...] = ()
     events: tuple[Event, ...] = ()
     policy: PolicySet | None = None
+    sessions: tuple[Measured, ...] = ()
 
 
 class Taker(Protocol):
     """Takes observations: metrics, history, SNMP, lines on a terminal.
 
-    `take` is called from the event loop once for each switch and interval, and doesn't wait: who needs a disk or a
-    network has a bounded queue of its own, and says by an event (`EventKind.TROUBLE`) when it had to leave some out.
+    `take` is called from the event loop once for each switch and interval, and up to ten times a second for sessions,
+    and doesn't wait: who needs a disk or a network has a bounded queue of its own, and says by an event
+    (`EventKind.TROUBLE`) when it had to leave some out.
     """
 
     def take(self, observation: Observation) -> None:

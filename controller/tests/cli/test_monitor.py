@@ -1,14 +1,19 @@
 """`phb monitor` as a process: lines, signals, exit codes, options that are wrong."""
 
+import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+import threading
+from pathlib import Path
 
 import pytest
 
 from phb.cli import run
+from phb.stamp.reflecting import Reflector, serve
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
 POLICY = """
@@ -78,6 +83,71 @@ def test_once_says_by_its_exit_code_whether_all_is_well(inventory, address, caps
     path = inventory(("edge", address), ("nowhere", "127.0.0.1:1"))
     assert run(["monitor", "--inventory", path, "--once", "--interval", "0.1"]) == 1
     assert "(away)" in capsys.readouterr().out
+
+
+@pytest.fixture(scope="module")
+def reflector():
+    """Answers from another thread: the command runs in this one's loop."""
+    ready, places, over = threading.Event(), [], asyncio.Event()
+
+    def told(where):
+        places.append(where)
+        ready.set()
+
+    async def work():
+        serving = asyncio.create_task(serve(Reflector(), "127.0.0.1", 0, told))
+        await over.wait()
+        serving.cancel()
+        await asyncio.wait([serving])
+
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_until_complete, args=(work(),))
+    thread.start()
+    assert ready.wait(60)
+    yield places[0]
+    loop.call_soon_threadsafe(over.set)
+    thread.join()
+    loop.close()
+
+
+def test_sessions_stand_beside_the_switches(inventory, address, reflector, capsys):
+    path = inventory(("edge", address), ("other", address.replace("127.0.0.1", "localhost")))
+    with Path(path).open("a") as file:
+        file.write("stamp:\n")
+        for name, where, switch in (("call", reflector, "edge"), ("dead", "127.0.0.1:9", "other")):
+            words = f"name: {name}, class: gold, dscp: EF, rate: 100, wait: 1"
+            file.write(f"  - {{{words}, reflector: '{where}', path: [{switch}]}}\n")
+    once = ["monitor", "--inventory", path, "--once", "--interval", "0.1"]
+    assert run(once) == 1
+    told = capsys.readouterr().out
+    assert re.search(r"^ dead +\(no reply\)", told, re.MULTILINE)
+    assert re.search(r"^ call +gold +10 +0 +\d+.*- +- .*edge", told, re.MULTILINE)
+    # Only what leads through the switch that is meant.
+    assert run([*once, "--switch", "edge", "--json"]) == 0
+    (session,) = json.loads(capsys.readouterr().out)["sessions"]
+    assert (session["session"], session["class"], session["dscp"], session["away"]) == ("call", "gold", 46, False)
+    figures = session["figures"]
+    assert (figures["sent"], figures["replies"], figures["there_ms"]) == (10, 10, None)
+    assert figures["round_trip_ms"]["mean"] > 0
+    assert session["path"] == [{"switch": "edge", "delay_us": {"mean": None, "p50": None, "p95": None, "p99": None}}]
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ("dscp: XX", "network.yaml:5: found 'XX', expected a DSCP"),
+        ("dscp: 0, key-file: none.key", "none.key: found no such file"),
+        ("dscp: 0, size: 45", "network.yaml:5: found 45, expected 44, or at least 48"),
+    ],
+)
+def test_sessions_that_are_wrong(inventory, address, capsys, more, words):
+    path = inventory(("edge", address))
+    with Path(path).open("a") as file:
+        file.write(f"stamp:\n  - {{name: call, class: gold, reflector: 127.0.0.1, {more}}}\n")
+    assert run(["monitor", "--inventory", path, "--once"]) == 2
+    captured = capsys.readouterr()
+    assert words in captured.err
+    assert "Traceback" not in captured.err
 
 
 @pytest.mark.parametrize(

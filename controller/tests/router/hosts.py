@@ -60,8 +60,14 @@ class Host:
 
     def run(self, *command: str) -> str:
         """What a command on it prints."""
+        ended = self.ended(*command)
+        ended.check_returncode()
+        return ended.stdout
+
+    def ended(self, *command: str) -> subprocess.CompletedProcess[str]:
+        """Run a command on it, whatever its exit code."""
         inside = ["ip", "netns", "exec", self.space, *command]
-        return subprocess.run(inside, capture_output=True, check=True, text=True, timeout=60).stdout
+        return subprocess.run(inside, capture_output=True, check=False, text=True, timeout=60)
 
     def ping(self, address: str, *options: str) -> dict[str, object]:
         """What comes back to one echo request: `probe.py`."""

@@ -5,6 +5,7 @@ import select
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -34,10 +35,12 @@ class Process:
 class Switch(Process):
     """`phb-switch` with its ports on interfaces."""
 
-    def __init__(self, stack: ExitStack, *interfaces: str, address: str = "127.0.0.1:0") -> None:
+    def __init__(
+        self, stack: ExitStack, *interfaces: str, address: str = "127.0.0.1:0", options: Sequence[str] = ()
+    ) -> None:
         ports = [part for interface in interfaces for part in ("-i", interface)]
         command = [sys.executable, "-m", "phb_switch", "--no-p4", "--json", "--device-id", "1", *ports]
-        super().__init__(stack, *command, "--cpu-port", "510", "--grpc-server-addr", address)
+        super().__init__(stack, *command, "--cpu-port", "510", "--grpc-server-addr", address, *options)
         self.address = self.line()["grpc_server_addr"]
 
 

@@ -78,6 +78,9 @@ class SnmpTaker:
 
     def take(self, observation: Observation) -> None:
         """Take one."""
+        if not observation.switch:
+            # No MIB of these has test packets.
+            return
         switch = self._switches.get(observation.switch)
         if switch is None:
             switch = self._learn(observation)
