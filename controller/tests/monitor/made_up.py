@@ -7,13 +7,17 @@ for observation in observations(10, switch="edge", objectives={...}):
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from phb.device.session import CounterValue
+from phb.inventory import StampSession
 from phb.model.objectives import Objectives
+from phb.monitor.active.measured import Measured, Totals
 from phb.monitor.changes import changes_between
 from phb.monitor.judging import Judging
 from phb.monitor.observation import Event, EventKind, Observation, Subject
 from phb.monitor.sample import ClassCount, PolicyCount, PortCount, Sample, StreamCount
+from phb.stamp import Probe, figures_of
 
 BEGAN_NS = 1_795_687_200 * 10**9
 """Unix time of second 0."""
@@ -80,6 +84,13 @@ def a_stream(
 def a_port(name: str = "wan", number: int = 1, *, sent: int = 0, up: bool | None = True) -> PortCount:
     """Give a port of 256 kbit/s."""
     return PortCount(name, number, cells(sent), cells(sent), 0, 0, up, 256_000, 0)
+
+
+def a_session(**more: Any) -> Measured:
+    """Give a session after two periods of three packets; of the last, one was lost: 4 ms there, then 6, and 2 back."""
+    probes = [Probe(n, n, 0, there * 10**6, there * 10**6, (there + 2) * 10**6) for n, there in ((0, 4), (1, 6))]
+    session = StampSession(name="calls", reflector="192.0.2.9", traffic_class="voice", dscp=46, **more)
+    return Measured(session, figures_of(3, probes), 1.0, False, Totals(6, 1, 1, 0, {40: 3, 56: 2}))
 
 
 def a_sample(

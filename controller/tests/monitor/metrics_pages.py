@@ -51,7 +51,7 @@ def newest(observations: Iterable[Observation] = (), *, switches=(), policies: i
 
 def page_of(taker: Newest, *, fineness: int = 2, openmetrics: bool = False) -> str:
     """Give the switches' part of the page."""
-    return "".join(texts(taker.views(), Bounds(fineness), openmetrics))
+    return "".join(texts(taker.views(), taker.sessions, Bounds(fineness), openmetrics))
 
 
 def samples(text: str, *, openmetrics: bool = False) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:

@@ -65,6 +65,7 @@ _POLICY = ("switch", "policy", "direction")
 _STREAM = ("switch", "stream")
 _PORT = ("switch", "port")
 _OBJECTIVE = ("switch", "subject", "name", "direction", "measure", "percentile")
+_SESSION = ("session", "class")
 _C, _G = Kind.COUNTER, Kind.GAUGE
 
 
@@ -166,3 +167,25 @@ DELAY_BOUND = Family("phb_objective_delay_bound_seconds", _G, "The delay that is
 DELAY = Family("phb_objective_delay_seconds", _G, "The delay of the last interval.", _OBJECTIVE)
 LOSS_BOUND = Family("phb_objective_loss_bound_ratio", _G, "The loss that is asked for, 0 to 1.", _OBJECTIVE)
 LOSS = Family("phb_objective_loss_ratio", _G, "The loss of the last interval, 0 to 1.", _OBJECTIVE)
+
+STAMP_UP = Family("phb_stamp_up", _G, "Whether replies of the session's reflector come.", _SESSION)
+STAMP_SENT = Family("phb_stamp_sent_packets_total", _C, "Test packets of the session in periods that ended.", _SESSION)
+STAMP_LOST = Family("phb_stamp_lost_packets_total", _C, "Test packets that didn't come back in time.", _SESSION)
+STAMP_LOST_ONE_WAY = Family(
+    "phb_stamp_lost_one_way_packets_total",
+    _C,
+    "Lost test packets by direction, as far as the reflector's numbers tell.",
+    (*_SESSION, "direction"),
+)
+STAMP_DELAY = Family(
+    "phb_stamp_one_way_delay_seconds",
+    _G,
+    "Mean delay of the last period in one direction, where the clocks are common.",
+    (*_SESSION, "direction"),
+)
+STAMP_JITTER = Family(
+    "phb_stamp_jitter_seconds", _G, "Mean delay variation of the last period.", (*_SESSION, "direction")
+)
+STAMP_ROUND_TRIP = Family(
+    "phb_stamp_round_trip_seconds", Kind.HISTOGRAM, "Delay there and back, without the reflector's own.", _SESSION
+)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
+from phb.monitor.active.measured import Measured
 from phb.monitor.metrics.chosen import Chosen, Told
 from phb.monitor.metrics.families import escaped
 from phb.monitor.metrics.pushes import Pushed
@@ -84,6 +85,9 @@ class View:
 class Newest:
     """Takes observations (`phb.monitor.observation.Taker`).
 
+    Attributes:
+        sessions: All of test packets, as they stand.
+
     Args:
         switches: All that are watched: those not heard of yet are told as away.
         policies: How many policies, and how many streams, of each switch have series of their own.
@@ -99,6 +103,7 @@ class Newest:
         clock: Callable[[], float],
     ) -> None:
         self.clock = clock
+        self.sessions: Sequence[Measured] = ()
         self._stale_after_s = stale_after_s
         self._most = policies
         self._known: dict[str, Known] = {}
@@ -106,7 +111,10 @@ class Newest:
             self._switch(name)
 
     def take(self, observation: Observation) -> None:
-        """Take the newest observation of a switch; one that isn't watched, any more, is left out."""
+        """Take the newest observation of a switch, or of sessions; a switch that isn't watched any more is left out."""
+        if not observation.switch:
+            self.sessions = observation.sessions
+            return
         known = self._known.get(observation.switch)
         if known is None:
             return

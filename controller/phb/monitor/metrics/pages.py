@@ -115,7 +115,7 @@ class Pages:
         return page
 
     def _pieces(self, openmetrics: bool) -> Iterator[bytes]:
-        for text in texts(self._newest.views(), self._bounds, openmetrics):
+        for text in texts(self._newest.views(), self._newest.sessions, self._bounds, openmetrics):
             yield text.encode("utf-8", "replace")
         write: Callable[[Collector], bytes] = exposition.generate_latest if openmetrics else generate_latest
         yield write(self._registry)

@@ -1,11 +1,13 @@
-"""From a switch to rows of each family. A switch that is away has few: Prometheus ends the series that are missing."""
+"""The page, and from a switch to rows of each family. One that is away has few: Prometheus ends series it misses."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
+from phb.monitor.active.measured import Measured
 from phb.monitor.metrics import families as f
+from phb.monitor.metrics import sessions
 from phb.monitor.metrics.chosen import OTHERS, Figures, Told, figures
 from phb.monitor.metrics.delays import Bounds
 from phb.monitor.metrics.families import Family, Row, escaped, worded
@@ -18,6 +20,8 @@ from phb.state import PushOutcome
 
 Teller = Callable[[View], Iterator[Row]]
 
+_OF_SWITCHES: Final = [kind for kind in EventKind if kind not in (EventKind.REFLECTOR_AWAY, EventKind.REFLECTOR_BACK)]
+
 
 def _one(value: Callable[[View], float | None]) -> Teller:
     def tell(view: View) -> Iterator[Row]:
@@ -28,7 +32,7 @@ def _one(value: Callable[[View], float | None]) -> Teller:
 
 
 def _events(view: View) -> Iterator[Row]:
-    for kind in EventKind:
+    for kind in _OF_SWITCHES:
         yield view.label, kind.value, view.known.events[kind]
 
 
@@ -205,15 +209,22 @@ _TELLERS: Final[dict[Family, Teller]] = {
     f.LOSS: _values(*_LOSSES),
 }
 
-FAMILIES: Final = (*_TELLERS, f.CLASS_DELAY)
-"""All families of switches, in the order of the page."""
+FAMILIES: Final = (*_TELLERS, f.CLASS_DELAY, *sessions.FAMILIES)
+"""All families of switches and sessions, in the order of the page."""
 
 
-def texts(views: Sequence[View], bounds: Bounds, openmetrics: bool) -> Iterator[str]:
-    """Write all families of all switches, in pieces of some dozens of lines, so that other work finds room between."""
+def texts(views: Sequence[View], measured: Sequence[Measured], bounds: Bounds, openmetrics: bool) -> Iterator[str]:
+    """Write all families of all switches and sessions.
+
+    It comes in pieces of some dozens of lines, so that other work finds room between.
+    """
     for family in FAMILIES:
         head = family.head(openmetrics)
-        for text in _delays(views, bounds) if family is f.CLASS_DELAY else _lines(views, family):
+        if family in sessions.FAMILIES:
+            pieces = sessions.lines(measured, family, bounds)
+        else:
+            pieces = _delays(views, bounds) if family is f.CLASS_DELAY else _lines(views, family)
+        for text in pieces:
             yield head + text if head else text
             head = ""
 

@@ -1,7 +1,7 @@
 """What a page says of observations, read by prometheus_client's own parsers."""
 
 import pytest
-from made_up import BEGAN_NS, a_class, a_policy, a_port, a_sample, a_stream, busy, observations, observe
+from made_up import BEGAN_NS, a_class, a_policy, a_port, a_sample, a_session, a_stream, busy, observations, observe
 from metrics_pages import OBJECTIVES, Clock, newest, page_of, samples, value, values
 
 from phb.monitor.metrics.families import Kind
@@ -170,13 +170,15 @@ def test_both_formats_say_the_same():
 
 
 def test_every_family_is_there_and_named_by_the_rules():
-    text = page_of(with_pushes(newest(observations(8, objectives=OBJECTIVES))))
+    taker = with_pushes(newest(observations(8, objectives=OBJECTIVES)))
+    taker.take(Observation("", 0, None, sessions=(a_session(common_clock=True),)))
+    text = page_of(taker)
     told = {name for name, _ in samples(text)}
     for family in FAMILIES:
         shown = f"{family.name}_bucket" if family.kind is Kind.HISTOGRAM else family.name
         # Actions of the made-up switch have no drops.
         assert shown in told or family.name == "phb_stream_dropped_packets_by_reason_total"
         assert family.name.endswith("_total") is (family.kind is Kind.COUNTER)
-        assert family.labels[0] == "switch"
+        assert family.labels[0] in ("switch", "session")
         assert family.help.endswith(".")
     assert len({family.name for family in FAMILIES}) == len(FAMILIES)
