@@ -114,7 +114,7 @@ class Sample:
         switch_time_ns: When the cells were read, by a clock that nobody sets: what rates go by. The switch's own; where
             it has none (bmv2), the reader's monotonic one.
         instance: Another number means that counters began anew, with a restart or another program.
-        generation: Another number means that entries were written: numbers of policies may mean others.
+        generation: Another number means that entries which say whose cells are which were written.
     """
 
     switch: str

@@ -16,6 +16,7 @@ from phb.monitor.changes import subject
 from phb.monitor.monitoring import Monitor, Options
 from phb.monitor.observation import EventKind, State, SubjectKind
 from phb.monitor.reading import telemetry
+from phb.monitor.reading.entries import Entries
 from phb.pushing.push import push
 
 INTERVAL_S = 0.1
@@ -244,7 +245,7 @@ async def test_push_that_numbers_anew_gives_no_rate_of_others(place, edge, path)
 
 async def test_switch_whose_entries_are_written_all_the_time_is_not_away(place, edge, monkeypatch):
     """Reading them takes longer than a switch may be silent, and so does the rest after it."""
-    read, reads = telemetry.read_subjects, []
+    read, reads = Entries.read, []
 
     async def read_slowly(*arguments):
         reads.append(arguments)
@@ -252,17 +253,49 @@ async def test_switch_whose_entries_are_written_all_the_time_is_not_away(place, 
         return await read(*arguments)
 
     monkeypatch.setattr(telemetry, "SHARE", 0.5)
-    monkeypatch.setattr(telemetry, "read_subjects", read_slowly)
+    monkeypatch.setattr(Entries, "read", read_slowly)
     async with watching(place(edge.address)) as seen, Session(edge.address, 1, Switches.artifact) as session:
         await session.become_primary()
-        entry = (await session.messages())[-1]
+        entry = await again(session, matters=True)
         await seen.until(lambda observation: observation.sample is not None)
         for _ in range(2):
             many = len(reads)
             while len(reads) == many:
-                await session.write_messages([p4r.Update(type=p4r.Update.MODIFY, entity=p4r.Entity(table_entry=entry))])
+                await session.write_messages([entry])
                 await asyncio.sleep(INTERVAL_S / 2)
         await seen.until(lambda observation: observation.sample is not None)
+    assert seen.events == []
+
+
+async def again(session, *, matters):
+    """Give an update that writes an entry as it is, of a table that says whose cells are which, or of another one."""
+    tables = Entries(session).tables
+    held = [entry for entry in await session.messages() if not entry.is_const and not entry.is_default_action]
+    entry = next(entry for entry in held if (entry.table_id in tables) is matters)
+    return p4r.Update(type=p4r.Update.MODIFY, entity=p4r.Entity(table_entry=entry))
+
+
+async def test_writes_that_do_not_matter(place, edge, monkeypatch):
+    """Tables of a router are written all the time; names come from others."""
+    read, reads = Entries.read, []
+
+    async def noted(*arguments):
+        reads.append(arguments)
+        return await read(*arguments)
+
+    monkeypatch.setattr(Entries, "read", noted)
+    async with watching(place(edge.address)) as seen, Session(edge.address, 1, Switches.artifact) as session:
+        await session.become_primary()
+        entry = await again(session, matters=False)
+        before = (await seen.measured()).sample
+        many = len(reads)
+        for _ in range(5):
+            await session.write_messages([entry])
+            after = (await seen.measured()).sample
+        assert (len(reads), after.generation) == (many, before.generation)
+        await session.write_messages([await again(session, matters=True)])
+        await seen.until(lambda observation: observation.sample and observation.sample.generation > before.generation)
+        assert len(reads) == many + 1
     assert seen.events == []
 
 

@@ -124,11 +124,21 @@ def test_a_reader_that_does_not_read(classes: Client, switch: Switch) -> None:
             found |= cells
 
 
+def written(sample: Any) -> dict[str, int]:
+    """How often what has entries was written, by name."""
+    names = {number: name for name, number in (NAMES.table | NAMES.profile).items()}
+    return {names[each.id]: each.writes for each in sample.written}
+
+
 def test_writes_are_counted(classes: Client) -> None:
     before = once(classes)
+    assert written(before) == dict.fromkeys(NAMES.table | NAMES.profile, 0) | {"cross_connect": 1, "classify": 1}
+    watching = Watch(classes, interval_ns=INTERVAL)
+    assert str(watching.next()) == str(before)
     entry = connect(1, 3)
     classes.write(insert(entry))
-    assert once(classes).writes == before.writes + 1
+    again = watching.until(lambda message: message.written)
+    assert (again.writes, written(again)) == (before.writes + 1, {"cross_connect": 2})
     # What is refused, or undone, or no entry, is not.
     with pytest.raises(grpc.RpcError):
         classes.write(insert(entry))
@@ -140,6 +150,10 @@ def test_writes_are_counted(classes: Client) -> None:
     classes.write(delete(entry))
     after = once(classes)
     assert (after.writes, after.instance) == (before.writes + 2, before.instance)
+    assert written(watching.until(lambda message: message.written)) == {"cross_connect": 3}
+    classes.configure()
+    anew = watching.until(lambda message: message.instance != after.instance)
+    assert (anew.writes, written(anew)) == (after.writes, dict.fromkeys(written(after), 0))
 
 
 def entity_of_counter(cell: int) -> p4r.Entity:
@@ -218,6 +232,7 @@ def test_more_than_a_message(client: Client) -> None:
     assert {value for cells in found for value in cells.value} == {7}
     assert list(found[-1].index) == [199_999]
     assert len(messages) > 1
+    assert [bool(message.written) for message in messages] == [True] + [False] * (len(messages) - 1)
     assert len({(message.time_ns, message.instance, message.writes) for message in messages}) == 1
     assert max(message.ByteSize() for message in messages) < 1 << 20
 

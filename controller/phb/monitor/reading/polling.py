@@ -13,7 +13,7 @@ from typing import Final
 
 from phb.device.session import CounterValue
 from phb.monitor.reading.counting import Counting
-from phb.monitor.reading.entries import read_subjects
+from phb.monitor.reading.entries import Entries
 from phb.monitor.reading.source import Source
 from phb.monitor.reading.subjects import Subjects
 from phb.monitor.sample import Sample
@@ -30,6 +30,7 @@ class PollingReader:
 
     def __init__(self, source: Source, *, instance: int = 0) -> None:
         self._source = source
+        self._entries = Entries(source.session)
         self._instance = instance
         self._generation = 0
         self._cells: dict[str, Mapping[int, CounterValue]] = {}
@@ -45,7 +46,7 @@ class PollingReader:
         counting = Counting(Subjects(), registers=False)
         while True:
             began = time.monotonic()
-            before = await read_subjects(source.session, source.prepared())
+            before = await self._entries.read(source.prepared())
             if before != subjects:
                 subjects = before
                 counting, self._cells = Counting(subjects, registers=False), {}
@@ -54,7 +55,7 @@ class PollingReader:
             await self._poll(counting)
             counting.take_interfaces(source.interfaces())
             # Entries that changed meanwhile may have given cells to others.
-            if await read_subjects(source.session, source.prepared()) == subjects:
+            if await self._entries.read(source.prepared()) == subjects:
                 yield counting.sample(source.switch, source.clock_ns(), read_ns, self._instance, self._generation)
                 if not interval_s:
                     return

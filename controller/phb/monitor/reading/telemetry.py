@@ -1,15 +1,15 @@
 """Samples from a switch that has phb.telemetry: cells of one moment, and only those that changed.
 
 Cells have numbers, entries say whose they are, and a push may change both. A sample is given only where the entries
-have been the same before and after it, or nothing was written since: `Sample.writes` tells.
+have been the same before and after it, or none that matter were written since: the switch tells which tables were.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import grpc
 
@@ -17,18 +17,27 @@ from phb.deploying import Prepared
 from phb.device.deadlines import understood
 from phb.errors import SwitchError
 from phb.monitor.reading.client import watch
-from phb.monitor.reading.counting import Counting, Interface
-from phb.monitor.reading.entries import read_subjects
+from phb.monitor.reading.counting import Counting, Interface, Range
+from phb.monitor.reading.entries import Entries, OtherProgramError
 from phb.monitor.reading.source import Source
 from phb.monitor.reading.subjects import Subjects
+from phb.monitor.reading.writes import Mark, Writes
 from phb.monitor.sample import Sample
 
 SHARE: Final = 0.1
-"""The most of the time that reading entries may take where they are written all the time."""
+"""The most of the time that reading entries may take where those that matter are written all the time."""
 
 
 class NoTelemetryError(Exception):
     """The switch doesn't have the service."""
+
+
+class _Known(NamedTuple):
+    """What is counted, as entries and files said when the switch had told of `mark`, or later."""
+
+    subjects: Subjects
+    files: Prepared | None
+    mark: Mark
 
 
 class TelemetryReader:
@@ -46,6 +55,8 @@ class TelemetryReader:
         self._source = source
         self._heard = heard
         self._rested_at = 0.0
+        self._entries = Entries(source.session)
+        self._writes = Writes(self._entries.tables)
 
     async def samples(self, interval_s: float) -> AsyncGenerator[Sample, None]:
         """Give samples until the switch ends it; one where `interval_s` is 0.
@@ -54,35 +65,38 @@ class TelemetryReader:
             NoTelemetryError: It doesn't have the service.
             SwitchError: It can't be reached, has ended the call, or runs another program.
         """
-        prepared = self._source.prepared()
-        subjects: Subjects | None = await self._read(prepared)
-        while subjects is not None:
-            async with aclosing(self._with(subjects, prepared, interval_s)) as samples:
-                subjects = None
+        known: _Known | None = await self._read(self._source.prepared(), await self._look())
+        while known is not None:
+            async with aclosing(self._with(known, interval_s)) as samples:
+                known = None
                 async for each in samples:
                     if isinstance(each, Sample):
                         yield each
                         if not interval_s:
                             return
                     else:
-                        prepared, subjects = each
+                        known = each
 
-    async def _with(
-        self, subjects: Subjects, prepared: Prepared | None, interval_s: float
-    ) -> AsyncGenerator[Sample | tuple[Prepared | None, Subjects], None]:
+    async def _look(self) -> Mark:
+        """Give the mark of now."""
+        async with aclosing(self._messages([], 0)) as messages:
+            async for message in messages:
+                return self._writes.take(message)
+        raise SwitchError(self._source.session.address, "the switch gave no sample")
+
+    async def _with(self, known: _Known, interval_s: float) -> AsyncGenerator[Sample | _Known, None]:
         """Give samples by these names; at last other names, where entries or files say others."""
-        session, counting = self._source.session, Counting(subjects)
+        session, counting = self._source.session, Counting(known.subjects)
         ranges = counting.ranges(session.artifact)
         interfaces: Mapping[int, Interface] | None = None
-        # How many writes there had been when the names were right, and of which program.
-        proven: int | None = None
         instance: int | None = None
-        async for message in self._messages(counting, interval_s):
+        async for message in self._messages(ranges, interval_s):
             self._heard()
-            if message.instance != instance:
+            mark = self._writes.take(message)
+            if mark.instance != instance:
                 if instance is not None:
                     counting.forget()
-                instance, proven, interfaces = message.instance, None, None
+                instance, interfaces = mark.instance, None
             with understood(session.address):
                 for cells in message.cells:
                     name = ranges[cells.range][0]
@@ -94,40 +108,40 @@ class TelemetryReader:
                 interfaces = now
                 counting.take_interfaces(now)
             files = self._source.prepared()
-            if files is prepared and message.writes == proven:
-                yield self._sample(counting, message)
+            if files is known.files and mark == known.mark:
+                yield self._sample(counting, message, mark)
                 continue
             if time.monotonic() < self._rested_at and interval_s:
                 continue
-            sample = self._sample(counting, message)
-            again = await self._read(files)
-            if again != subjects:
-                yield files, again
+            sample = self._sample(counting, message, mark)
+            again = await self._read(files, mark)
+            if again.subjects != known.subjects:
+                yield again
                 return
-            prepared, proven = files, message.writes
+            known = again
             yield sample
 
-    def _sample(self, counting: Counting, message: Any) -> Sample:
+    def _sample(self, counting: Counting, message: Any, mark: Mark) -> Sample:
         source = self._source
-        return counting.sample(source.switch, source.clock_ns(), message.time_ns, message.instance, message.writes)
+        return counting.sample(source.switch, source.clock_ns(), message.time_ns, mark.instance, mark.generation)
 
-    async def _read(self, prepared: Prepared | None) -> Subjects:
+    async def _read(self, files: Prepared | None, mark: Mark) -> _Known:
         began = time.monotonic()
         self.reads_entries = True
         try:
-            subjects = await read_subjects(self._source.session, prepared)
+            subjects = await self._entries.read(files, mark)
         finally:
             self.reads_entries = False
         self._heard()
         ended = time.monotonic()
         self._rested_at = ended + (ended - began) * (1 - SHARE) / SHARE
-        return subjects
+        return _Known(subjects, files, mark)
 
-    async def _messages(self, counting: Counting, interval_s: float) -> AsyncGenerator[Any, None]:
+    async def _messages(self, wanted: Sequence[Range], interval_s: float) -> AsyncGenerator[Any, None]:
         session, artifact = self._source.session, self._source.session.artifact
         numbers = {name: counter.number for name, counter in artifact.counters.items()}
         numbers |= {name: register.number for name, register in artifact.registers.items()}
-        ranges = [(numbers[name], first, count) for name, first, count in counting.ranges(artifact)]
+        ranges = [(numbers[name], first, count) for name, first, count in wanted]
         try:
             async with aclosing(watch(session.channel, session.device_id, ranges, round(interval_s * 1e9))) as messages:
                 async for message in messages:
@@ -139,6 +153,8 @@ class TelemetryReader:
 
     def _failed(self, error: grpc.RpcError) -> Exception:
         code, words = error.code(), (error.details() or error.code().name)[:2000]
+        if code is grpc.StatusCode.FAILED_PRECONDITION:
+            return OtherProgramError(self._source.session.address)
         if code is grpc.StatusCode.UNIMPLEMENTED:
             return NoTelemetryError()
         if code is grpc.StatusCode.UNAVAILABLE:

@@ -48,4 +48,4 @@ pub use replication::{CloneSession, Replica, Replication};
 pub use statistics::{DropReason, Drops, PortStatistics, QueueStatistics, Statistics};
 pub use switch::{Clock, SwitchConfig, SwitchNode, Waker};
 pub use tracing::{Traced, Watch};
-pub use write::{Cells, Failure, Member, Update};
+pub use write::{Cells, EntryWrites, Failure, Member, Update};

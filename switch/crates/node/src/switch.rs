@@ -18,6 +18,7 @@ use crate::ports::unlimited;
 use crate::replication::{CloneSession, Replication};
 use crate::statistics::{DropReason, QueueStatistics, Statistics};
 use crate::tracing::Watch;
+use crate::write::EntryWrites;
 
 /// Frames for which tables look ahead at once.
 pub(crate) const AHEAD: usize = 32;
@@ -64,8 +65,7 @@ pub struct SwitchNode {
     clock: Option<Clock>,
     /// Times that counters have begun anew.
     beginnings: u64,
-    /// Changes of entries, groups and their members.
-    pub(crate) entry_writes: u64,
+    pub(crate) entry_writes: EntryWrites,
 }
 
 /// Wakes a waiting runner, because the switch has something to do.
@@ -89,7 +89,7 @@ impl SwitchNode {
             waker: None,
             clock: None,
             beginnings: 0,
-            entry_writes: 0,
+            entry_writes: EntryWrites::default(),
         };
         for (number, port) in ports {
             switch.set_port(number, port);
@@ -124,6 +124,7 @@ impl SwitchNode {
     pub fn install(&mut self, pipeline: Pipeline) {
         self.drop_waiting();
         self.beginnings += 1;
+        self.entry_writes.forget_program();
         self.set_replication(Replication::default());
         let is_logged = self.path.is_logged();
         let pipeline = self.path.pipeline.insert(pipeline);
@@ -342,8 +343,8 @@ impl SwitchNode {
 
     /// How many times entries of tables, groups of action profiles and their members were written.
     #[must_use]
-    pub fn entry_writes(&self) -> u64 {
-        self.entry_writes
+    pub fn entry_writes(&self) -> &EntryWrites {
+        &self.entry_writes
     }
 
     /// Sets the function to call when a frame comes from a controller.

@@ -2,7 +2,7 @@
 
 mod common;
 
-use phb_node::{Failure, SwitchNode, Update};
+use phb_node::{EntryWrites, Failure, SwitchNode, Update};
 use phb_pipeline::{Code, Count, Entry, Match, MeterRates, Param};
 use proptest::prelude::*;
 
@@ -149,7 +149,7 @@ struct State {
     counters: Vec<Count>,
     registers: Vec<Vec<u8>>,
     meters: Vec<Option<MeterRates>>,
-    entry_writes: u64,
+    entry_writes: EntryWrites,
 }
 
 fn state(switch: &SwitchNode) -> State {
@@ -178,7 +178,7 @@ fn state(switch: &SwitchNode) -> State {
         meters: (0..4)
             .map(|cell| pipeline.meter_rates(METER, cell).expect("the cell"))
             .collect(),
-        entry_writes: switch.entry_writes(),
+        entry_writes: switch.entry_writes().clone(),
     }
 }
 
@@ -252,14 +252,17 @@ fn counters_begin_anew_with_a_program_and_without_one() {
         entry: route(10, 8, 0),
     }];
     switch.write(&insert, true);
-    let (first, written) = (switch.beginnings(), switch.entry_writes());
-    assert_eq!((first, written), (1, 1));
+    let written = |switch: &SwitchNode| {
+        let writes = switch.entry_writes();
+        (writes.all(), writes.of(ROUTE), writes.of(CONNECT))
+    };
+    assert_eq!((switch.beginnings(), written(&switch)), (1, (1, 1, 0)));
     switch.clear();
-    assert_eq!(switch.beginnings(), 2);
+    assert_eq!((switch.beginnings(), written(&switch)), (2, (1, 1, 0)));
     let pipeline = switch.take_pipeline().expect("a program");
     assert_eq!(switch.beginnings(), 3);
     switch.install(pipeline);
-    assert_eq!((switch.beginnings(), switch.entry_writes()), (4, 1));
+    assert_eq!((switch.beginnings(), written(&switch)), (4, (1, 0, 0)));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Counters and registers by id, for those who read their cells from the switch itself.
+//! Counters and registers by id, and what has entries, for those who read cells from the switch itself.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -6,6 +6,7 @@ use std::sync::Arc;
 use phb_pipeline::Pipeline;
 
 use crate::Configuration;
+use crate::schema::Schema;
 use crate::status::{Code, Refusal, Result};
 
 /// Arrays that a refusal names.
@@ -25,6 +26,20 @@ impl Configuration {
     #[must_use]
     pub fn is_of(&self, pipeline: &Pipeline) -> bool {
         Arc::ptr_eq(&self.artifact, pipeline.artifact())
+    }
+
+    /// Tables, action profiles and value sets: ids, and the names that the switch knows them by.
+    pub fn holders(&self) -> impl Iterator<Item = (u32, &str)> {
+        let Schema {
+            tables,
+            profiles,
+            value_sets,
+            ..
+        } = &self.schema;
+        let tables = tables.iter().map(|(id, table)| (*id, table.name.as_str()));
+        let profiles = profiles.iter().map(|(id, each)| (*id, each.name.as_str()));
+        let value_sets = value_sets.iter().map(|(id, set)| (*id, set.name.as_str()));
+        tables.chain(profiles).chain(value_sets)
     }
 
     /// The counter or register with an id.

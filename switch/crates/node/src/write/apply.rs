@@ -23,29 +23,9 @@ pub(super) fn apply(update: &Update, node: &mut SwitchNode) -> Result<(), WriteE
             let Some(pipeline) = node.pipeline_mut() else {
                 return Ok(());
             };
-            apply_to(update, pipeline)?;
-            node.entry_writes += u64::from(changes_entries(update));
-            Ok(())
+            apply_to(update, pipeline)
         }
     }
-}
-
-/// Whether a change may have packets counted in other cells.
-fn changes_entries(update: &Update) -> bool {
-    matches!(
-        update,
-        Update::Insert { .. }
-            | Update::Modify { .. }
-            | Update::Delete { .. }
-            | Update::DefaultAction { .. }
-            | Update::InsertMember(_)
-            | Update::ModifyMember(_)
-            | Update::DeleteMember { .. }
-            | Update::InsertGroup { .. }
-            | Update::ModifyGroup { .. }
-            | Update::DeleteGroup { .. }
-            | Update::ValueSet { .. }
-    )
 }
 
 fn apply_to(update: &Update, pipeline: &mut Pipeline) -> Result<(), WriteError> {

@@ -2,6 +2,7 @@
 //! each change is noted before it is made; after a refusal they are made in reverse order.
 
 mod apply;
+mod count;
 mod undo;
 mod update;
 
@@ -9,6 +10,7 @@ use std::borrow::Borrow;
 
 use phb_pipeline::WriteError;
 
+pub use count::EntryWrites;
 pub use update::{Cells, Member, Update};
 
 use crate::switch::SwitchNode;
@@ -49,7 +51,11 @@ impl SwitchNode {
             return vec![Err(Failure::NoPipeline); updates.len()];
         }
         if !atomic {
-            let apply = |update: &U| apply(update.borrow(), self).map_err(Failure::Refused);
+            let apply = |update: &U| {
+                apply(update.borrow(), self).map_err(Failure::Refused)?;
+                self.entry_writes.count(update.borrow());
+                Ok(())
+            };
             return updates.iter().map(apply).collect();
         }
         match apply_all(updates, self) {
@@ -76,7 +82,6 @@ fn apply_all<U: Borrow<Update>>(
     node: &mut SwitchNode,
 ) -> Result<(), (usize, WriteError)> {
     let mut undo: Vec<Undo<'_>> = Vec::new();
-    let entry_writes = node.entry_writes;
     for (place, update) in updates.iter().map(Borrow::borrow).enumerate() {
         // The last change needs no undoing, unless it may be half done itself.
         let last = place + 1 == updates.len();
@@ -87,10 +92,12 @@ fn apply_all<U: Borrow<Update>>(
                 let undone = inverse.apply(node);
                 debug_assert!(undone.is_ok(), "a change could not be undone: {undone:?}");
             }
-            node.entry_writes = entry_writes;
             return Err((place, refusal));
         }
         undo.extend(inverse);
+    }
+    for update in updates {
+        node.entry_writes.count(update.borrow());
     }
     Ok(())
 }

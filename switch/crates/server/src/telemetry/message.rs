@@ -32,6 +32,16 @@ pub struct Sample {
     pub cells: Vec<Cells>,
     #[prost(bool, tag = "5")]
     pub more: bool,
+    #[prost(message, repeated, tag = "6")]
+    pub written: Vec<Written>,
+}
+
+#[derive(Clone, Copy, PartialEq, prost::Message)]
+pub struct Written {
+    #[prost(uint32, tag = "1")]
+    pub id: u32,
+    #[prost(uint64, tag = "2")]
+    pub writes: u64,
 }
 
 #[derive(Clone, PartialEq, prost::Message)]

@@ -7,6 +7,7 @@
 
 mod cells;
 mod message;
+mod written;
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, PoisonError};
@@ -22,6 +23,7 @@ use tonic::{Status, Streaming};
 
 use self::cells::{Cells, Layout};
 use self::message::{Sample, WatchRequest};
+use self::written::Writes;
 use crate::authorization::{Permit, Result, refuse};
 use crate::config::Node;
 use crate::connections::{Client, Kind, Share, Usage};
@@ -60,6 +62,7 @@ struct Watched {
     request: WatchRequest,
     loaded: Arc<Loaded>,
     cells: Cells,
+    writes: Writes,
     client: Client,
     usage: Arc<Usage>,
     instance: Option<u64>,
@@ -134,6 +137,7 @@ impl Service {
                 sample.cells = watched.cells.take();
                 sample.more = watched.cells.is_more();
                 room.send(Ok(sample.encode_to_vec().into()));
+                sample.written.clear();
                 if !sample.more {
                     break;
                 }
@@ -153,9 +157,6 @@ impl Service {
     async fn read(&self, mut watched: Watched) -> Result<(Sample, Watched)> {
         loop {
             if let Some(sample) = self.copy(&mut watched).await {
-                if watched.instance.replace(sample.instance) != Some(sample.instance) {
-                    watched.cells.forget();
-                }
                 return Ok((sample, watched));
             }
             let Watched {
@@ -187,15 +188,24 @@ impl Service {
         if !is_of || !watched.cells.read(pipeline) {
             return None;
         }
-        let (time_ns, beginnings) = (node.now(), node.beginnings());
+        let (time_ns, instance) = (node.now(), self.instances.hash_one(node.beginnings()));
+        let is_first = watched.instance.replace(instance) != Some(instance);
+        if is_first {
+            watched.writes.forget();
+        }
         let writes = node.entry_writes();
+        let (writes, written) = (writes.all(), watched.writes.take(writes));
         drop(node);
+        if is_first {
+            watched.cells.forget();
+        }
         let rest = REST * u32::try_from(watched.cells.count()).unwrap_or(u32::MAX);
         *free = Instant::now().max(*free) + rest;
         Some(Sample {
             time_ns,
-            instance: self.instances.hash_one(beginnings),
+            instance,
             writes,
+            written,
             ..Sample::default()
         })
     }
@@ -231,6 +241,7 @@ impl Service {
             })?;
             return Ok(Watched {
                 request,
+                writes: Writes::new(&loaded.configuration),
                 loaded,
                 cells: Cells::new(layout),
                 client,
