@@ -96,7 +96,8 @@ class Newest:
     def _sessions(self) -> Table:
         shown = table(*sessions_shown.COLUMNS)
         for name, measured in sorted(self.sessions.items()):
-            shown.add_row(name, *sessions_shown.row(measured, self._delays))
+            why = "" if measured is None else measured.why
+            shown.add_row(name, *sessions_shown.row(measured, self._delays), below=why)
         return shown
 
     def _delays(self, switch: str, name: str) -> Mapping[int, int]:

@@ -52,6 +52,7 @@ def as_json(name: str, measured: Measured | None, delays: Delays) -> dict[str, A
         "class": session.traffic_class,
         "dscp": session.dscp,
         "away": measured.away,
+        "why": measured.why,
         "seconds": measured.seconds,
         "figures": figures,
         "path": [

@@ -12,7 +12,7 @@ from phb.stamp.figures import Figures, Probe
 from phb.stamp.lines import Line, opened
 from phb.stamp.session import Plan, Session
 from phb.stamp.sockets import resolve
-from phb.stamp.timestamps import kernel_clock
+from phb.stamp.timestamps import Steps, kernel_clock
 
 REOPEN_S: Final = 10.0
 """Seconds without a reply after which a session begins anew, and until the next attempt where there is no way."""
@@ -29,10 +29,11 @@ class Period:
     """What a period said.
 
     Attributes:
-        figures: None if nothing could be sent.
-        probes: Packets that came back.
+        figures: None if nothing could be sent. Without times, if this machine's clock was set meanwhile.
+        probes: Packets that came back, whose times are right.
         seconds: From its first packet to the first of the next one.
         refused: Datagrams that were no replies.
+        late: Replies that came too late, to packets of periods before.
         trouble: What the network said instead, the last of it.
     """
 
@@ -40,6 +41,7 @@ class Period:
     probes: Sequence[Probe] = ()
     seconds: float = 0.0
     refused: int = 0
+    late: int = 0
     trouble: str | None = None
 
 
@@ -66,8 +68,12 @@ async def _periods(line: Line, take: Callable[[Period], None]) -> None:
     plan = session.plan
     ended: deque[tuple[int, float, float]] = deque()
     began = due = heard = loop.time()
+    steps, spoilt = Steps(), 0
     while session.sent < _LAST:
         due = await line.send_at(due)
+        if steps.stepped():
+            # Packets until here may have one of their times by the clock before.
+            spoilt = session.sent
         if session.sent % plan.count == 0:
             ended.append((session.sent, loop.time() + plan.wait_s, due - began))
             began = due
@@ -78,9 +84,11 @@ async def _periods(line: Line, take: Callable[[Period], None]) -> None:
             while more and rounds < _ROUNDS:
                 more, rounds = line.come(), rounds + 1
             until, _, seconds = ended.popleft()
+            right = session.first >= spoilt
             figures, probes = session.settle(until)
-            take(Period(figures, probes, seconds, session.refused, session.trouble))
-            session.refused, session.trouble, session.clock = 0, None, kernel_clock()
+            told = (figures, probes) if right else (figures.without_times(), ())
+            take(Period(*told, seconds, session.refused, session.late, session.trouble))
+            session.refused, session.late, session.trouble, session.clock = 0, 0, None, kernel_clock()
             if figures.replies:
                 heard = loop.time()
             elif loop.time() - heard > REOPEN_S:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
+import time
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -80,6 +81,31 @@ def kernel_clock() -> ErrorEstimate:
 
 _UNSYNCHRONISED: Final = 0x40
 """``STA_UNSYNC`` of Linux."""
+
+
+STEP_NS: Final = 1_000_000
+"""By how much a clock is set at least, for that to be noticed."""
+
+
+class Steps:
+    """Notices when this machine's clock is set: it then goes otherwise than the one that nobody sets."""
+
+    def __init__(self) -> None:
+        self._ahead_ns, self._doubt_ns = _ahead_ns()
+
+    def stepped(self) -> bool:
+        """Whether it was set since this was asked last."""
+        ahead_ns, doubt_ns = self._ahead_ns, self._doubt_ns
+        self._ahead_ns, self._doubt_ns = _ahead_ns()
+        return abs(self._ahead_ns - ahead_ns) > STEP_NS + doubt_ns + self._doubt_ns
+
+
+def _ahead_ns() -> tuple[int, int]:
+    """Give by how much the clock is ahead of the one that nobody sets, and how wrong that may be."""
+    before = time.monotonic_ns()
+    now = time.time_ns()
+    after = time.monotonic_ns()
+    return now - (before + after) // 2, (after - before) // 2
 
 
 @cache

@@ -120,7 +120,7 @@ def test_sessions_stand_beside_the_switches(inventory, address, reflector, capsy
     once = ["monitor", "--inventory", path, "--once", "--interval", "0.1"]
     assert run(once) == 1
     told = capsys.readouterr().out
-    assert re.search(r"^ dead +\(no reply\)", told, re.MULTILINE)
+    assert re.search(r"^ dead +\(no reply\) *\n +no reply to 10 packets \(Connection refused\)$", told, re.MULTILINE)
     assert re.search(r"^ call +gold +10 +0 +\d+.*- +- .*edge", told, re.MULTILINE)
     # Only what leads through the switch that is meant.
     assert run([*once, "--switch", "edge", "--json"]) == 0

@@ -90,7 +90,7 @@ def a_session(**more: Any) -> Measured:
     """Give a session after two periods of three packets; of the last, one was lost: 4 ms there, then 6, and 2 back."""
     probes = [Probe(n, n, 0, there * 10**6, there * 10**6, (there + 2) * 10**6) for n, there in ((0, 4), (1, 6))]
     session = StampSession(name="calls", reflector="192.0.2.9", traffic_class="voice", dscp=46, **more)
-    return Measured(session, figures_of(3, probes), 1.0, False, Totals(6, 1, 1, 0, {40: 3, 56: 2}))
+    return Measured(session, figures_of(3, probes), 1.0, totals=Totals(6, 1, 1, 0, {40: 3, 56: 2}))
 
 
 def a_sample(

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
-from phb.stamp import continuing
+from phb.stamp import continuing, timestamps
 from phb.stamp.continuing import measure_on
 from phb.stamp.figures import Loss
 from phb.stamp.lines import opened
@@ -169,6 +169,7 @@ async def test_what_comes_late_or_twice(port):
                 period = await told.next(lambda period: answered(period) and period.figures.duplicates)
                 assert period.figures.replies <= 5
                 assert period.refused == 0
+                assert sum(period.late for period in told.seen) >= 5
         finally:
             asyncio.get_running_loop().remove_reader(far)
 
@@ -221,3 +222,27 @@ async def test_memory_is_bounded(monkeypatch, port):
         held = (session._waiting, session._probes, session._kernel, session._handed_over)
         assert session.sent >= 50
         assert all(len(each) <= 10 for each in held)
+
+
+async def test_a_clock_that_is_set_spoils_times_but_no_count(monkeypatch, port):
+    """The period in which it happens has no delays, the ones after it have."""
+    ahead = [1_700_000_000 * 10**9]
+    monkeypatch.setattr(timestamps, "_ahead_ns", lambda: (ahead[0], 0))
+    async with reflecting(port), measuring(port, wait_s=5) as told:
+        assert (await told.next()).probes
+        ahead[0] -= 3600 * 10**9
+        spoilt = await told.next(lambda period: not period.probes)
+        assert (spoilt.figures.replies, spoilt.figures.lost) == (5, Loss(0, 0, 0))
+        assert (spoilt.figures.round_trip, spoilt.figures.there, spoilt.figures.jitter_back) == (None, None, None)
+        assert (await told.next(lambda period: period.probes)).figures.round_trip is not None
+
+
+@pytest.mark.parametrize(
+    ("later", "stepped"), [((10**6, 0), False), ((-(10**6) - 1, 0), True), ((10**7, 10**7), False), ((10**9, 50), True)]
+)
+def test_steps(monkeypatch, later, stepped):
+    """What takes long to read is no step."""
+    seen = iter([(0, 0), later, later])
+    monkeypatch.setattr(timestamps, "_ahead_ns", lambda: next(seen))
+    steps = timestamps.Steps()
+    assert (steps.stepped(), steps.stepped()) == (stepped, False)

@@ -37,7 +37,7 @@ class Totals:
         if figures is None:
             return self
         times = Counter(self.round_trips)
-        # Clocks that were set while a packet was under way can make less than nothing of it.
+        # What a reflector says of its own time can make less than nothing of the rest.
         times.update(bucket_of(min(max(probe.round_trip_ns // 1000, 0), _MOST_US)) for probe in period.probes)
         return Totals(
             self.sent + figures.sent,
@@ -56,10 +56,12 @@ class Measured:
         figures: Of the last period; None before the first has ended, and while the reflector is away.
         seconds: That the period's packets took to send.
         away: Whether no packet of the last period came back.
+        why: Of one that is away, in words.
     """
 
     session: StampSession
     figures: Figures | None = None
     seconds: float = 0.0
     away: bool = False
+    why: str = ""
     totals: Totals = field(default_factory=Totals)

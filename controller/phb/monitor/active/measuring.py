@@ -110,13 +110,11 @@ class _Running:
     def _take(self, period: Period) -> None:
         before, now = self.measured, asyncio.get_running_loop().time()
         answered = period.figures is not None and period.figures.replies > 0
-        figures = period.figures if answered else None
-        self.measured = replace(
-            before, figures=figures, seconds=period.seconds, away=not answered, totals=before.totals.plus(period)
-        )
+        figures, why = (period.figures, "") if answered else (None, _why(period))
+        self.measured = Measured(before.session, figures, period.seconds, not answered, why, before.totals.plus(period))
         events: tuple[Event, ...] = ()
         if not answered and not before.away:
-            events = (self._event(EventKind.REFLECTOR_AWAY, _why(period)),)
+            events = (self._event(EventKind.REFLECTOR_AWAY, why),)
         elif answered and before.away:
             since = "" if self._heard_at is None else f", after {now - self._heard_at:.1f} s"
             events = (self._event(EventKind.REFLECTOR_BACK, f"replies come again{since}"),)
@@ -136,4 +134,6 @@ def _why(period: Period) -> str:
         return f"nothing can be sent{trouble}"
     if period.refused:
         return f"what comes back for {period.figures.sent} packets are no replies: another key?"
+    if period.late:
+        return f"no reply in time to {period.figures.sent} packets; replies to earlier ones came later than `wait` says"
     return f"no reply to {period.figures.sent} packets{trouble}"

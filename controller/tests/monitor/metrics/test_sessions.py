@@ -42,7 +42,7 @@ def test_one_way_delays_need_a_common_clock():
 
 
 def test_a_reflector_that_is_away_has_counters_alone():
-    text = page(Measured(a_session(common_clock=True).session, None, 1.0, True, Totals(10, 10)))
+    text = page(Measured(a_session(common_clock=True).session, None, 1.0, True, totals=Totals(10, 10)))
     assert (value(text, "phb_stamp_up", **CALLS), value(text, "phb_stamp_lost_packets_total", **CALLS)) == (0, 10)
     assert not list(values(text, "phb_stamp_jitter_seconds")) + list(values(text, "phb_stamp_one_way_delay_seconds"))
 
