@@ -19,7 +19,12 @@ from phb_device import Ports, missing
 DEPLOY = Path(__file__).parents[1] / "deploy"
 TOPOLOGY = DEPLOY / "containerlab" / "phb.clab.yml"
 # systemd's own measure, from 0 (nothing can be done) to 10; a unit without a sandbox has 9.6.
-EXPOSURE = {"phb-switch@.service": 1.8, "phb-watch.service": 1.4, "phb-monitor.service": 1.2}
+EXPOSURE = {
+    "phb-switch@.service": 1.8,
+    "phb-watch.service": 1.4,
+    "phb-monitor.service": 1.2,
+    "phb-reflector.service": 2.0,
+}
 
 # Datagrams to and back: on the right, and on the left, which asks again until there is an answer.
 ECHO = """\

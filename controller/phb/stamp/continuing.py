@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from phb.stamp.figures import Figures, Probe
@@ -86,8 +86,8 @@ async def _periods(line: Line, take: Callable[[Period], None]) -> None:
             until, _, seconds = ended.popleft()
             right = session.first >= spoilt
             figures, probes = session.settle(until)
-            told = (figures, probes) if right else (figures.without_times(), ())
-            take(Period(*told, seconds, session.refused, session.late, session.trouble))
+            period = Period(figures, probes, seconds, session.refused, session.late, session.trouble)
+            take(period if right else replace(period, figures=figures.without_times(), probes=()))
             session.refused, session.late, session.trouble, session.clock = 0, 0, None, kernel_clock()
             if figures.replies:
                 heard = loop.time()

@@ -7,7 +7,7 @@ packet spent in the reflector, and jitter need no common clock.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil
 from typing import Any
@@ -111,8 +111,7 @@ class Figures:
 
     def without_times(self) -> Figures:
         """Give them without delays and jitter, which a clock that was set has spoilt."""
-        nothing = {each.name: None for each in fields(self) if isinstance(getattr(self, each.name), Spread)}
-        return replace(self, **nothing)
+        return replace(self, round_trip=None, there=None, back=None, jitter_there=None, jitter_back=None)
 
     def as_json(self) -> dict[str, Any]:
         """For programs; times in milliseconds."""
