@@ -1,11 +1,11 @@
-"""Groups of options: dataclasses whose fields are options of the commands that take them."""
+"""Groups of options: dataclasses whose fields are options of the commands that take them, or groups again."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar, get_type_hints
 
 R = TypeVar("R")
@@ -13,34 +13,31 @@ R = TypeVar("R")
 
 def grouped(command: Callable[..., R]) -> Callable[..., R]:
     """Let a command take groups of options: a parameter whose type is a dataclass becomes the dataclass's fields."""
-    groups: dict[str, type] = {}
-    names: dict[str, list[str]] = {}
-    flat: list[inspect.Parameter] = []
-    for parameter in inspect.signature(command, eval_str=True).parameters.values():
-        if not dataclasses.is_dataclass(parameter.annotation):
-            flat.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
-            continue
-        group: Any = parameter.annotation
-        groups[parameter.name] = group
-        names[parameter.name] = []
-        hints = get_type_hints(group, include_extras=True)
-        for field in dataclasses.fields(group):
-            names[parameter.name].append(field.name)
-            flat.append(
-                inspect.Parameter(
-                    field.name,
-                    inspect.Parameter.KEYWORD_ONLY,
-                    default=field.default,
-                    annotation=hints[field.name],
-                )
-            )
+    parameters = inspect.signature(command, eval_str=True).parameters.values()
+    flat = [option for each in parameters for option in _options(each.name, each.annotation, each.default)]
 
     @functools.wraps(command)
     def called(**values: Any) -> R:
-        built = {name: group(**{field: values.pop(field) for field in names[name]}) for name, group in groups.items()}
-        return command(**values, **built)
+        return command(**{each.name: _built(each.name, each.annotation, values) for each in parameters})
 
     # Typer asks the signature for order and defaults, and the annotations for types.
     called.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]
     called.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
     return called
+
+
+def _options(name: str, annotation: Any, default: Any) -> Iterator[inspect.Parameter]:
+    if not dataclasses.is_dataclass(annotation):
+        yield inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        return
+    hints = get_type_hints(annotation, include_extras=True)
+    for field in dataclasses.fields(annotation):
+        yield from _options(field.name, hints[field.name], field.default)
+
+
+def _built(name: str, annotation: Any, values: dict[str, Any]) -> Any:
+    if not dataclasses.is_dataclass(annotation):
+        return values[name]
+    hints = get_type_hints(annotation, include_extras=True)
+    group: Any = annotation
+    return group(**{field.name: _built(field.name, hints[field.name], values) for field in dataclasses.fields(group)})

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from phb.cli.application import epilog
-from phb.cli.options import Json, ProgramOptions, ReadingOptions, SwitchOptions, grouped
+from phb.cli.options import Json, StateFile, grouped
 from phb.cli.output import console, print_error, print_json, print_table, table
 from phb.cli.show.application import show_app
-from phb.cli.show.live import Files, Look, StateFile
+from phb.cli.show.live import Look
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -27,10 +27,7 @@ _LONGEST = 1440
 )
 @grouped
 def show_applicability(
-    switch: SwitchOptions,
-    reading: ReadingOptions,
-    program: ProgramOptions,
-    files: Files = None,
+    look: Look,
     interval: Annotated[
         int | None,
         typer.Option(
@@ -59,8 +56,7 @@ def show_applicability(
     from phb.show.applicability import read_cells, report
     from phb.show.looking import look as look_at
 
-    look = Look(switch, reading, program, files or (), state)
-    place = place_and_policy(look)
+    place = place_and_policy(look, state)
 
     def read() -> Cells:
         return asyncio.run(look_at(place.where, place.artifact, place.prepared, read_cells))

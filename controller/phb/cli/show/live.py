@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from phb.cli.options import ProgramOptions, ReadingOptions, SwitchOptions, check_target, open_state
-from phb.cli.options import StateFile as State
+from phb.cli.options import Json, ProgramOptions, ReadingOptions, StateFile, SwitchOptions, check_target, open_state
 from phb.cli.output import console, print_json, print_table
 
 if TYPE_CHECKING:
@@ -24,19 +23,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-Files = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="FILE",
-        help="The files that were pushed: they give numbers their names.  (default: those of the last push)",
-    ),
-]
-Watch = Annotated[
-    float | None,
-    typer.Option("--watch", "-w", min=0.1, metavar="SECONDS", help="Look again and again, until Ctrl-C."),
-]
-StateFile = State
-
 
 @dataclass(frozen=True)
 class Look:
@@ -45,18 +31,33 @@ class Look:
     switch: SwitchOptions
     reading: ReadingOptions
     program: ProgramOptions
-    files: Sequence[str]
-    state: Path | None
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="FILE",
+            help="The files that were pushed: they give numbers their names.  (default: those of the last push)",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How to show it; the state says what was pushed last."""
+
+    state: StateFile = None
+    watch: Annotated[
+        float | None,
+        typer.Option("--watch", "-w", min=0.1, metavar="SECONDS", help="Look again and again, until Ctrl-C."),
+    ] = None
+    json: Json = False
 
 
 def show(
     look: Look,
+    manner: Manner,
     read: Callable[[Reading], Awaitable[T]],
     as_json: Callable[[T], Any],
     render: Callable[[T], RenderableType],
-    *,
-    watch: float | None,
-    json: bool,
 ) -> None:
     """Read something from one switch and print it, once or, with `watch`, again after so many seconds.
 
@@ -66,19 +67,19 @@ def show(
 
     from phb.show.looking import look as look_at
 
-    place = place_and_policy(look)
+    place = place_and_policy(look, manner.state)
 
     async def once() -> T:
         return await look_at(place.where, place.artifact, place.prepared, read)
 
-    if watch is None:
+    if manner.watch is None:
         value = asyncio.run(once())
-        if json:
+        if manner.json:
             print_json(as_json(value))
         else:
             print_table(console(), render(value))
         return
-    asyncio.run(_again(once, as_json, render, watch, json=json))
+    asyncio.run(_again(once, as_json, render, manner.watch, json=manner.json))
 
 
 @dataclass(frozen=True)
@@ -90,11 +91,11 @@ class Place:
     prepared: Prepared | None
 
 
-def place_and_policy(look: Look) -> Place:
+def place_and_policy(look: Look, state: Path | None) -> Place:
     """Find where to look."""
     artifact = look.program.load()
     (where,) = _one(look)
-    return Place(where, artifact, _prepared(look, where, artifact))
+    return Place(where, artifact, _prepared(look, where, artifact, state))
 
 
 def _one(look: Look) -> list[Switch]:
@@ -103,13 +104,13 @@ def _one(look: Look) -> list[Switch]:
     return [look.switch.one()]
 
 
-def _prepared(look: Look, where: Switch, artifact: Artifact) -> Prepared | None:
+def _prepared(look: Look, where: Switch, artifact: Artifact, state: Path | None) -> Prepared | None:
     """Give the policies that the user names, or those of the last good push."""
     from phb.deploying import prepare
 
     if where.policies:
         return prepare(where, artifact, at=look.reading.moment())
-    return last_pushed(where, artifact, look.reading, look.state)
+    return last_pushed(where, artifact, look.reading, state)
 
 
 def last_pushed(where: Switch, artifact: Artifact, reading: ReadingOptions, state_file: Path | None) -> Prepared | None:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from phb.cli.application import epilog
-from phb.cli.options import Json, ProgramOptions, ReadingOptions, SwitchOptions, grouped
+from phb.cli.options import grouped
 from phb.cli.output import lines, table
 from phb.cli.show.application import show_app
 from phb.cli.show.colours import by_colour
-from phb.cli.show.live import Files, Look, StateFile, Watch, show
+from phb.cli.show.live import Look, Manner, show
 
 if TYPE_CHECKING:
     from phb.cli.tables import Table
@@ -19,20 +19,11 @@ if TYPE_CHECKING:
 
 @show_app.command("meter", epilog=epilog("phb show meter policy.yaml", "phb show meter --watch 2"))
 @grouped
-def show_meter(
-    switch: SwitchOptions,
-    reading: ReadingOptions,
-    program: ProgramOptions,
-    files: Files = None,
-    state: StateFile = None,
-    watch: Watch = None,
-    json: Json = False,
-) -> None:
+def show_meter(look: Look, manner: Manner) -> None:
     """Show the meters of the switch: stream, rates and bursts, packets by colour."""
     from phb.show.meters import read_meters
 
-    look = Look(switch, reading, program, files or (), state)
-    show(look, read_meters, _as_json, _render, watch=watch, json=json)
+    show(look, manner, read_meters, _as_json, _render)
 
 
 def _counted(row: MeterRow) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from phb.cli.application import epilog
-from phb.cli.options import Json, ProgramOptions, ReadingOptions, SwitchOptions, grouped
+from phb.cli.options import grouped
 from phb.cli.output import lines, table
 from phb.cli.show.application import show_app
 from phb.cli.show.colours import by_colour
-from phb.cli.show.live import Files, Look, StateFile, Watch, show
+from phb.cli.show.live import Look, Manner, show
 
 if TYPE_CHECKING:
     from phb.cli.tables import Table
@@ -22,20 +22,11 @@ if TYPE_CHECKING:
     epilog=epilog("phb show policy mvs074.yaml mvs074-osa2.yaml policy.conf", "phb show policy --watch 2"),
 )
 @grouped
-def show_policy(
-    switch: SwitchOptions,
-    reading: ReadingOptions,
-    program: ProgramOptions,
-    files: Files = None,
-    state: StateFile = None,
-    watch: Watch = None,
-    json: Json = False,
-) -> None:
+def show_policy(look: Look, manner: Manner) -> None:
     """Show the policies of the switch: what they match, what they do, what they have seen."""
     from phb.show.policies import read_policies
 
-    look = Look(switch, reading, program, files or (), state)
-    show(look, read_policies, _as_json, _render, watch=watch, json=json)
+    show(look, manner, read_policies, _as_json, _render)
 
 
 def _as_json(rows: Sequence[PolicyRow]) -> list[dict[str, Any]]:
@@ -60,7 +51,9 @@ def _as_json(rows: Sequence[PolicyRow]) -> list[dict[str, Any]]:
 
 
 def _name(row: PolicyRow) -> str:
-    name = row.rule or ("(no rule)" if row.number == 0 else "-")
+    from phb.names import NO_RULE
+
+    name = row.rule or (NO_RULE if row.number == 0 else "-")
     return name + (f" ({row.direction})" if row.direction else "")
 
 

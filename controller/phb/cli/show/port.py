@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from phb.cli.application import epilog
-from phb.cli.options import Json, ProgramOptions, ReadingOptions, SwitchOptions, grouped
+from phb.cli.options import grouped
 from phb.cli.output import table
 from phb.cli.show.application import show_app
-from phb.cli.show.live import Files, Look, StateFile, Watch, show
+from phb.cli.show.live import Look, Manner, show
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -20,23 +20,14 @@ if TYPE_CHECKING:
 
 @show_app.command("port", epilog=epilog("phb show port c7513.yaml c7513-wfq.yaml", "phb show port --watch 2"))
 @grouped
-def show_port(
-    switch: SwitchOptions,
-    reading: ReadingOptions,
-    program: ProgramOptions,
-    files: Files = None,
-    state: StateFile = None,
-    watch: Watch = None,
-    json: Json = False,
-) -> None:
+def show_port(look: Look, manner: Manner) -> None:
     """Show ports: what the scheduler sent, what is queued and dropped for want of room, and their interfaces.
 
     Interfaces and shapers are asked by gNMI; a switch that doesn't speak it (bmv2) doesn't tell them.
     """
     from phb.show.ports import read_ports
 
-    look = Look(switch, reading, program, files or (), state)
-    show(look, read_ports, _as_json, _render, watch=watch, json=json)
+    show(look, manner, read_ports, _as_json, _render)
 
 
 def _as_json(ports: PortTable) -> list[dict[str, Any]]:

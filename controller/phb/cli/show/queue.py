@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from phb.cli.application import epilog
-from phb.cli.options import Json, ProgramOptions, ReadingOptions, SwitchOptions, grouped
+from phb.cli.options import grouped
 from phb.cli.output import lines
 from phb.cli.show.application import show_app
-from phb.cli.show.live import Files, Look, StateFile, Watch, show
+from phb.cli.show.live import Look, Manner, show
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -25,19 +25,15 @@ if TYPE_CHECKING:
 )
 @grouped
 def show_queue(
-    switch: SwitchOptions,
-    reading: ReadingOptions,
-    program: ProgramOptions,
-    files: Files = None,
+    look: Look,
     port: Annotated[
         list[str] | None, typer.Option("--port", metavar="PORT", help="Only this port, by name or number; repeatable.")
     ] = None,
     every: Annotated[
         bool, typer.Option("--all", help="Also conversations where nothing waits, if they have seen packets.")
     ] = False,
-    state: StateFile = None,
-    watch: Watch = None,
-    json: Json = False,
+    *,
+    manner: Manner,
 ) -> None:
     """Show queues, conversation by conversation: depth, weight, discards, tail drops, and whose it is.
 
@@ -49,8 +45,7 @@ def show_queue(
     async def read(looked: Reading) -> list[PortQueues]:
         return await read_queues(looked, _ports(looked, port or ()))
 
-    look = Look(switch, reading, program, files or (), state)
-    show(look, read, lambda ports: _as_json(ports, every), lambda ports: render(ports, every), watch=watch, json=json)
+    show(look, manner, read, lambda ports: _as_json(ports, every), lambda ports: render(ports, every))
 
 
 def _ports(looked: Reading, wanted: Sequence[str]) -> frozenset[int]:

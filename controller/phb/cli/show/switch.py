@@ -6,19 +6,10 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from phb.cli.application import epilog
-from phb.cli.options import (
-    Json,
-    ProgramOptions,
-    ReadingOptions,
-    SwitchOptions,
-    TargetName,
-    check_target,
-    grouped,
-    open_state,
-)
+from phb.cli.options import ProgramOptions, ReadingOptions, SwitchOptions, TargetName, check_target, grouped, open_state
 from phb.cli.output import table
 from phb.cli.show.application import show_app
-from phb.cli.show.live import Look, StateFile, Watch, show
+from phb.cli.show.live import Look, Manner, show
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,25 +28,22 @@ def show_switch(
     reading: ReadingOptions,
     program: ProgramOptions,
     target: TargetName = None,
-    state: StateFile = None,
-    watch: Watch = None,
-    json: Json = False,
+    *,
+    manner: Manner,
 ) -> None:
     """Show the switch: program, executor, mastership, version of the policies, entries by table, and the last push."""
     from phb.show.switches import read_switch
 
     where = switch.one()
-    push = _last_push(state, where.address, where.device_id)
-    look = Look(switch, reading, program, (), state)
+    push = _last_push(manner.state, where.address, where.device_id)
     recorded = check_target(push.target) if push is not None and switch.inventory is None else None
     kind = (check_target(target) or recorded or where.target).value
     show(
-        look,
+        Look(switch, reading, program),
+        manner,
         read_switch,
         lambda read: _as_json(read, kind, push),
         lambda read: _render(read, kind, push),
-        watch=watch,
-        json=json,
     )
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from phb.cli.application import epilog
-from phb.cli.options import Json, ProgramOptions, ReadingOptions, SwitchOptions, grouped
+from phb.cli.options import grouped
 from phb.cli.output import lines, table
 from phb.cli.show.application import show_app
-from phb.cli.show.live import Files, Look, StateFile, Watch, show
+from phb.cli.show.live import Look, Manner, show
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -24,14 +24,10 @@ _BAR = 40  # characters of the longest bar
 @show_app.command("class", epilog=epilog("phb show class policy.yaml", "phb show class --histogram --watch 2"))
 @grouped
 def show_class(
-    switch: SwitchOptions,
-    reading: ReadingOptions,
-    program: ProgramOptions,
-    files: Files = None,
+    look: Look,
     histogram: Annotated[bool, typer.Option("--histogram", help="Draw how long packets waited.")] = False,
-    state: StateFile = None,
-    watch: Watch = None,
-    json: Json = False,
+    *,
+    manner: Manner,
 ) -> None:
     """Show the classes of the switch: packets, drops of their queues, and their delay in the scheduler.
 
@@ -39,8 +35,7 @@ def show_class(
     """
     from phb.show.classes import read_classes
 
-    look = Look(switch, reading, program, files or (), state)
-    show(look, read_classes, _as_json, _histograms if histogram else _render, watch=watch, json=json)
+    show(look, manner, read_classes, _as_json, _histograms if histogram else _render)
 
 
 def _as_json(rows: Sequence[ClassRow]) -> list[dict[str, Any]]:
