@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::net::Ipv4Addr;
 
 use phb_network::{Frame, Time};
-use smoltcp::wire::{IPV4_HEADER_LEN, IpAddress, Ipv4Packet, UdpPacket};
+use smoltcp::wire::{Ipv4Packet, UdpPacket};
 
 use crate::configuration::HostConfig;
 use crate::frame::{ETHERNET_HEADER, Endpoints};
@@ -60,24 +60,9 @@ impl<'a> Test<'a> {
     }
 }
 
-/// Puts a payload into a frame of its length and completes the checksum.
-fn fill(frame: &mut [u8], endpoints: Endpoints, parts: &[(usize, &[u8])]) {
-    let mut udp = UdpPacket::new_unchecked(&mut frame[ETHERNET_HEADER + IPV4_HEADER_LEN..]);
-    let payload = udp.payload_mut();
-    for (at, bytes) in parts {
-        payload[*at..*at + bytes.len()].copy_from_slice(bytes);
-    }
-    udp.fill_checksum(
-        &IpAddress::Ipv4(endpoints.local),
-        &IpAddress::Ipv4(endpoints.remote),
-    );
-}
-
 /// A client's session.
 pub(crate) struct Session {
-    pub endpoints: Endpoints,
-    template: Vec<u8>,
-    payload_bytes: usize,
+    datagrams: udp::Datagrams,
     interval: Time,
     sequence: u32,
     answered: udp::Sink,
@@ -94,17 +79,8 @@ impl Session {
         else {
             return None;
         };
-        let endpoints = Endpoints {
-            local: flow.ends.client_address,
-            local_port: port,
-            remote: flow.ends.server_address,
-            remote_port: flow.ends.server_port,
-        };
-        let tos = flow.ends.tos.unwrap_or(host.tos);
         Some(Self {
-            endpoints,
-            template: udp::template(endpoints, payload_bytes, tos, host),
-            payload_bytes,
+            datagrams: udp::Datagrams::of(flow, port, payload_bytes, host),
             interval: interval_ns,
             sequence: 0,
             answered: udp::Sink::new(0),
@@ -112,25 +88,25 @@ impl Session {
         })
     }
 
+    pub fn endpoints(&self) -> Endpoints {
+        self.datagrams.endpoints
+    }
+
     pub fn payload_bytes(&self) -> u64 {
-        self.payload_bytes as u64
+        self.datagrams.payload_bytes as u64
     }
 
     /// The test packet sent at `now`, in the memory of `buffer`.
-    pub fn frame(&mut self, now: Time, mut buffer: Vec<u8>) -> Frame {
-        buffer.extend_from_slice(&self.template);
-        fill(
-            &mut buffer,
-            self.endpoints,
-            &[
-                (0, &self.sequence.to_be_bytes()),
-                (4, &to_ntp(now).to_be_bytes()),
-                (12, &EXACT.to_be_bytes()),
-                (14, &self.endpoints.local_port.to_be_bytes()),
-            ],
-        );
+    pub fn frame(&mut self, now: Time, buffer: Vec<u8>) -> Frame {
+        let number = self.sequence.to_be_bytes();
         self.sequence += 1;
-        Frame::new(buffer)
+        let parts: [(usize, &[u8]); 4] = [
+            (0, &number),
+            (4, &to_ntp(now).to_be_bytes()),
+            (12, &EXACT.to_be_bytes()),
+            (14, &self.datagrams.endpoints.local_port.to_be_bytes()),
+        ];
+        self.datagrams.frame(buffer, &parts)
     }
 
     pub fn next(&self, now: Time) -> Time {
@@ -182,7 +158,7 @@ impl Reflector {
         let count = self.sessions.entry((sender, identifier)).or_default();
         let stamp = to_ntp(now).to_be_bytes();
         let mut reply = udp::template(endpoints, test.payload.len(), test.tos, host);
-        fill(
+        udp::fill(
             &mut reply,
             endpoints,
             &[

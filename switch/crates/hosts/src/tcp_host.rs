@@ -200,7 +200,7 @@ impl TcpHost {
             self.next_datagram_port = following(self.next_datagram_port);
         }
         if let Some(session) = &client.stamps {
-            self.stamp_sessions.insert(session.endpoints, number);
+            self.stamp_sessions.insert(session.endpoints(), number);
         }
         if let Some(at) = client.first() {
             self.timers.add(at, Timer::Client(number));

@@ -13,7 +13,7 @@ use smoltcp::wire::{
 
 use crate::configuration::HostConfig;
 use crate::frame::{ETHERNET_HEADER, Endpoints, Refusal, address_frame, set_tos};
-use crate::traffic::{Flow, Pattern, STAMP_BYTES, Traffic};
+use crate::traffic::{Flow, Pattern, Traffic};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
@@ -55,11 +55,41 @@ pub(crate) fn read(packet: &Ipv4Packet<&[u8]>) -> Result<Datagram, Refusal> {
     })
 }
 
-pub(crate) struct Source {
-    endpoints: Endpoints,
-    /// The frame of every datagram, without number, time and checksum.
+/// Frames of datagrams from one socket to another, all of one length.
+pub(crate) struct Datagrams {
+    pub endpoints: Endpoints,
+    pub payload_bytes: usize,
+    /// Each frame without its payload and checksum.
     template: Vec<u8>,
-    payload_bytes: usize,
+}
+
+impl Datagrams {
+    /// Those of a client.
+    pub fn of(flow: &Flow, port: u16, payload_bytes: usize, host: &HostConfig) -> Self {
+        let endpoints = Endpoints {
+            local: flow.ends.client_address,
+            local_port: port,
+            remote: flow.ends.server_address,
+            remote_port: flow.ends.server_port,
+        };
+        let tos = flow.ends.tos.unwrap_or(host.tos);
+        Self {
+            endpoints,
+            payload_bytes,
+            template: template(endpoints, payload_bytes, tos, host),
+        }
+    }
+
+    /// One with these parts of its payload, by place, in the memory of `buffer`; the rest is 0.
+    pub fn frame(&self, mut buffer: Vec<u8>, parts: &[(usize, &[u8])]) -> Frame {
+        buffer.extend_from_slice(&self.template);
+        fill(&mut buffer, self.endpoints, parts);
+        Frame::new(buffer)
+    }
+}
+
+pub(crate) struct Source {
+    datagrams: Datagrams,
     interval: Time,
     poisson: Option<SplitMix64>,
     sequence: u64,
@@ -77,17 +107,8 @@ impl Source {
         else {
             return None;
         };
-        let endpoints = Endpoints {
-            local: flow.ends.client_address,
-            local_port: port,
-            remote: flow.ends.server_address,
-            remote_port: flow.ends.server_port,
-        };
-        let tos = flow.ends.tos.unwrap_or(host.tos);
         Some(Self {
-            endpoints,
-            template: template(endpoints, payload_bytes, tos, host),
-            payload_bytes,
+            datagrams: Datagrams::of(flow, port, payload_bytes, host),
             interval: interval_ns,
             poisson: (pattern == Pattern::Poisson).then(|| SplitMix64::new(seed)),
             sequence: 0,
@@ -95,23 +116,14 @@ impl Source {
     }
 
     pub fn payload_bytes(&self) -> u64 {
-        self.payload_bytes as u64
+        self.datagrams.payload_bytes as u64
     }
 
     /// The datagram sent at `now`, in the memory of `buffer`.
-    pub fn frame(&mut self, now: Time, mut buffer: Vec<u8>) -> Frame {
-        buffer.extend_from_slice(&self.template);
-        let (source, destination) = (
-            IpAddress::Ipv4(self.endpoints.local),
-            IpAddress::Ipv4(self.endpoints.remote),
-        );
-        let mut udp = UdpPacket::new_unchecked(&mut buffer[ETHERNET_HEADER + IPV4_HEADER_LEN..]);
-        let payload = udp.payload_mut();
-        payload[..8].copy_from_slice(&self.sequence.to_be_bytes());
-        payload[8..STAMP_BYTES].copy_from_slice(&now.to_be_bytes());
-        udp.fill_checksum(&source, &destination);
+    pub fn frame(&mut self, now: Time, buffer: Vec<u8>) -> Frame {
+        let (number, sent) = (self.sequence.to_be_bytes(), now.to_be_bytes());
         self.sequence += 1;
-        Frame::new(buffer)
+        self.datagrams.frame(buffer, &[(0, &number), (8, &sent)])
     }
 
     pub fn next(&mut self, now: Time) -> Time {
@@ -123,6 +135,20 @@ impl Source {
     }
 }
 
+/// Puts parts of a payload into a frame, by place, and completes the checksum.
+pub(crate) fn fill(frame: &mut [u8], endpoints: Endpoints, parts: &[(usize, &[u8])]) {
+    let mut udp = UdpPacket::new_unchecked(&mut frame[ETHERNET_HEADER + IPV4_HEADER_LEN..]);
+    let payload = udp.payload_mut();
+    for (at, bytes) in parts {
+        payload[*at..*at + bytes.len()].copy_from_slice(bytes);
+    }
+    udp.fill_checksum(
+        &IpAddress::Ipv4(endpoints.local),
+        &IpAddress::Ipv4(endpoints.remote),
+    );
+}
+
+/// A frame whose payload is 0, without checksum.
 pub(crate) fn template(
     endpoints: Endpoints,
     payload_bytes: usize,
