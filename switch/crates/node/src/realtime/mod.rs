@@ -10,101 +10,29 @@
 //! it. Then each frame is sent as soon as it leaves the node, so that the queues of the node know
 //! before the next one whether the interface had room.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+mod live;
+mod passing;
+
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
-use phb_network::{Frame, Node, Output, Port, Time};
-use phb_ports::{Clock, Counters, Event, Link, LinkChange, Links, PortCounters, Room, Waiter};
-use phb_traffic_manager::Outlet;
+use phb_network::{Output, Port, Time};
+use phb_ports::{Clock, Counters, Event, Link, LinkChange, Links, PortCounters, Waiter};
 
-use crate::switch::{self, AHEAD, SwitchNode, Waker};
+use crate::switch::AHEAD;
+
+pub use live::LiveNode;
+
+use passing::{Later, Ports};
 
 /// Frames taken from one port before the others get their turn.
 const BATCH: usize = 64;
 
 /// How often to look at descriptors too, not only at the rings, while frames keep coming.
 const LOOK: Duration = Duration::from_millis(1);
-
-/// A node that a [`RealTime`] runs: it takes frames without a copy, and can wake the runner.
-pub trait LiveNode: Node {
-    /// The name of the runner's thread.
-    fn name(&self) -> &str;
-
-    /// Takes a frame as [`Node::receive`] does, from the runner's memory.
-    fn receive_borrowed(&mut self, now: Time, port: Port, frame: &[u8], out: &mut Output) {
-        let mut bytes = out.buffer();
-        bytes.extend_from_slice(frame);
-        self.receive(now, port, Frame::new(bytes), out);
-    }
-
-    /// Whether [`look_ahead`](Self::look_ahead) is worth the time now.
-    fn looks_ahead(&self) -> bool {
-        false
-    }
-
-    /// Shows frames that are received next, up to [`AHEAD`].
-    fn look_ahead(&self, _frames: &[&[u8]]) {}
-
-    /// Whether frames can wait in the node for an interface that holds them back.
-    fn has_queues(&self) -> bool {
-        false
-    }
-
-    /// Says at `now` (ns) whether frames may leave a port, and sends what may.
-    fn set_outlet(&mut self, _now: Time, _port: Port, _outlet: Outlet, _out: &mut Output) {}
-
-    /// Says whether the interface of a port is up.
-    fn set_port_up(&mut self, _port: Port, _up: bool) {}
-
-    /// Sets the function that wakes the runner for work from elsewhere; most nodes have none.
-    fn set_waker(&mut self, _waker: Option<Waker>) {}
-
-    /// Sets the runner's clock, for those who look at the node meanwhile.
-    fn set_clock(&mut self, _clock: Option<switch::Clock>) {}
-}
-
-impl LiveNode for SwitchNode {
-    fn name(&self) -> &str {
-        &self.config().name
-    }
-
-    fn receive_borrowed(&mut self, now: Time, port: Port, frame: &[u8], out: &mut Output) {
-        self.receive_frame(now, port, frame, out);
-    }
-
-    fn looks_ahead(&self) -> bool {
-        SwitchNode::looks_ahead(self)
-    }
-
-    fn look_ahead(&self, frames: &[&[u8]]) {
-        SwitchNode::look_ahead(self, frames.iter().copied());
-    }
-
-    fn has_queues(&self) -> bool {
-        true
-    }
-
-    fn set_outlet(&mut self, now: Time, port: Port, outlet: Outlet, out: &mut Output) {
-        SwitchNode::set_outlet(self, now, port, outlet, out);
-    }
-
-    fn set_port_up(&mut self, port: Port, up: bool) {
-        SwitchNode::set_port_up(self, port, up);
-    }
-
-    fn set_waker(&mut self, waker: Option<Waker>) {
-        SwitchNode::set_waker(self, waker);
-    }
-
-    fn set_clock(&mut self, clock: Option<switch::Clock>) {
-        SwitchNode::set_clock(self, clock);
-    }
-}
 
 /// Reports a change of a port to the user.
 pub type Report = Arc<dyn Fn(&str) + Send + Sync>;
@@ -132,57 +60,6 @@ impl Default for RunnerConfig {
     }
 }
 
-struct Attached {
-    number: Port,
-    port: Box<dyn phb_ports::Port>,
-    /// Frames may wait.
-    readable: bool,
-    /// Frames were passed since the last flush.
-    dirty: bool,
-    /// What the node knows of the port's room; nothing at the start.
-    outlet: Option<Outlet>,
-}
-
-/// Time, number in the order of sending, port, and the frame.
-type Departure = (Time, u64, Port, Vec<u8>);
-
-/// Frames that leave the node later, by time, and for one time in the order of sending.
-#[derive(Default)]
-struct Later {
-    waiting: BinaryHeap<Reverse<Departure>>,
-    sequence: u64,
-}
-
-impl Later {
-    fn keep(&mut self, at: Time, port: Port, frame: &[u8]) {
-        self.sequence += 1;
-        let waiting = (at, self.sequence, port, frame.to_vec());
-        self.waiting.push(Reverse(waiting));
-    }
-
-    fn due(&self) -> Option<Time> {
-        self.waiting.peek().map(|Reverse((at, ..))| *at)
-    }
-
-    fn take_due(&mut self, now: Time) -> Option<(Port, Vec<u8>)> {
-        if self.due()? > now {
-            return None;
-        }
-        self.waiting
-            .pop()
-            .map(|Reverse((_, _, port, frame))| (port, frame))
-    }
-}
-
-struct Ports {
-    attached: Vec<Attached>,
-    /// An interface may hold frames back, or the node doesn't know yet that it doesn't.
-    held: bool,
-    /// Place in `attached` by port number.
-    index: Vec<Option<usize>>,
-    started: bool,
-}
-
 struct Shared {
     node: Arc<Mutex<dyn LiveNode>>,
     ports: Mutex<Ports>,
@@ -208,32 +85,15 @@ impl RealTime {
         ports: impl IntoIterator<Item = (Port, Box<dyn phb_ports::Port>)>,
         config: RunnerConfig,
     ) -> io::Result<Self> {
-        let mut index = Vec::new();
-        let mut attached = Vec::new();
-        let mut counters = Vec::new();
-        for (number, port) in ports {
-            let place = usize::from(number);
-            index.resize(index.len().max(place + 1), None);
-            index[place] = Some(attached.len());
-            let name = port.name().to_owned();
-            counters.push((number, name, Arc::clone(port.counters())));
-            attached.push(Attached {
-                number,
-                port,
-                readable: true,
-                dirty: false,
-                outlet: None,
-            });
-        }
+        let ports = Ports::new(ports);
+        let counters = ports.attached.iter().map(|each| {
+            let name = each.port.name().to_owned();
+            (each.number, name, Arc::clone(each.port.counters()))
+        });
         let shared = Shared {
             node,
-            ports: Mutex::new(Ports {
-                attached,
-                held: false,
-                index,
-                started: false,
-            }),
-            counters,
+            counters: counters.collect(),
+            ports: Mutex::new(ports),
             config,
             stop: AtomicBool::new(false),
             wake: Arc::new(Event::new()?),
@@ -513,108 +373,5 @@ impl Shared {
             node.set_port_up(port, up);
         }
         ports.held |= ports.any_held();
-    }
-}
-
-impl Ports {
-    /// Sends frames that are due, and keeps the later ones.
-    fn send(&mut self, now: Time, out: &Output, later: &mut Later) {
-        while let Some((port, frame)) = later.take_due(now) {
-            self.send_one(now, port, &frame);
-        }
-        for sent in out.sent() {
-            if sent.at > now {
-                later.keep(sent.at, sent.port, &sent.frame.bytes);
-            } else {
-                self.send_one(now, sent.port, &sent.frame.bytes);
-            }
-        }
-    }
-
-    /// Has ports finish the batch.
-    fn flush(&mut self) {
-        for each in &mut self.attached {
-            if std::mem::take(&mut each.dirty) {
-                each.port.flush();
-            }
-        }
-    }
-
-    fn any_held(&self) -> bool {
-        let mut rooms = self.attached.iter().map(|each| each.port.room());
-        rooms.any(|room| room != Room::Always)
-    }
-
-    /// A round in which the node knows before every frame which ports have room. Gives whether frames
-    /// came.
-    fn pass_one_by_one(
-        &mut self,
-        now: Time,
-        node: &mut dyn LiveNode,
-        out: &mut Output,
-        later: &mut Later,
-    ) -> bool {
-        node.tick(now, out);
-        self.settle(now, node, out, later);
-        let mut came = false;
-        for place in 0..self.attached.len() {
-            for _ in 0..BATCH {
-                let each = &mut self.attached[place];
-                if !each.readable {
-                    break;
-                }
-                let number = each.number;
-                each.readable = each.port.receive(now, 1, &mut |frame| {
-                    (came, each.dirty) = (true, true);
-                    node.receive_borrowed(now, number, frame, out);
-                });
-                self.settle(now, node, out, later);
-            }
-        }
-        self.held = self.any_held();
-        came
-    }
-
-    /// Sends what the node has given, and has it give more as long as ports have room.
-    fn settle(&mut self, now: Time, node: &mut dyn LiveNode, out: &mut Output, later: &mut Later) {
-        loop {
-            self.send(now, out, later);
-            out.begin(now);
-            for each in &mut self.attached {
-                let outlet = match each.port.room() {
-                    Room::Always => Outlet::Always,
-                    Room::Now => Outlet::Open,
-                    Room::None => Outlet::Closed,
-                };
-                if each.outlet != Some(outlet) {
-                    each.outlet = Some(outlet);
-                    node.set_outlet(now, each.number, outlet, out);
-                }
-            }
-            if out.sent().is_empty() {
-                return;
-            }
-        }
-    }
-
-    fn send_one(&mut self, now: Time, port: Port, frame: &[u8]) {
-        let place = self.index.get(usize::from(port)).copied().flatten();
-        // A port without an interface: its line leads nowhere.
-        if let Some(place) = place {
-            let each = &mut self.attached[place];
-            each.port.send(now, frame);
-            each.dirty = true;
-            if each.outlet == Some(Outlet::Open) {
-                each.outlet = Some(Outlet::Closed);
-            }
-        }
-    }
-
-    /// Has the next round ask the ports that can be asked without the kernel.
-    fn look_at_rings(&mut self, now: Time) {
-        for each in &mut self.attached {
-            let due = each.port.next_arrival().is_some_and(|at| at <= now);
-            each.readable |= due || each.port.has_rings();
-        }
     }
 }
