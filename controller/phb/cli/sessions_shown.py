@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from phb.stamp.figures import Loss, Spread
 
 COLUMNS: Final = (
-    *("session", "class", "sent", "lost", "round trip", "99 % below", "there", "back", "jitter there", "back"),
+    *("session", "class", "sent", "lost", "round trip", "99 % below", "there", "back", "jitter there", "jitter back"),
     "in switches",
 )
 

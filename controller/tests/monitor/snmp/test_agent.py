@@ -1,7 +1,8 @@
 """The agent behind a real snmpd, asked by net-snmp's own commands."""
 
-from made_up import BEGAN_NS, a_class, a_policy, a_sample, busy, observations, observe
+from made_up import BEGAN_NS, a_class, a_policy, a_sample, a_session, busy, observations, observe
 
+from phb.monitor.observation import Observation
 from phb.monitor.snmp import SnmpTaker, slapm
 
 from .modules import write_modules
@@ -20,7 +21,8 @@ def values(lines):
 
 async def test_names_and_statistics(agent, daemons):
     async with agent(SINGLE) as taker:
-        for observation in observations(4):
+        # Sessions of test packets are no switch's.
+        for observation in (*observations(4), Observation("", BEGAN_NS, None, sessions=(a_session(),))):
             taker.take(observation)
         names = values(await daemons.ask("snmpwalk", NAMES))
         assert set(names.values()) == {
