@@ -11,7 +11,7 @@ from hypothesis import settings
 # How long an example takes says how busy the machine is. Timing is measured by `make bench`, never asserted.
 # The same tree gives the same examples, as every other run here gives the same bytes for a seed: `phb`. To look for new
 # ones, `pytest --hypothesis-profile search`.
-settings.register_profile("phb", deadline=None, derandomize=True)
+settings.register_profile("phb", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("search", deadline=None, max_examples=1000)
 settings.load_profile("phb")
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from phb.model import Day, Rule, Validity
 from phb.validity import next_change
 from phb.values import TimeRange
+from tests.examples import share
 
 MINUTE = timedelta(minutes=1)
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -155,7 +156,7 @@ def validities(at):
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=share(100), deadline=None)
 @given(st.data(), near_a_jump())
 def test_next_change_is_where_stepping_finds_it(data, where):
     zone, at = where

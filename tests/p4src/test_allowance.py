@@ -11,6 +11,7 @@ from scapy.packet import Raw
 
 from phb.pipeline_names import DropReason
 from phb_switch import Network, PortConfig
+from tests.examples import share
 
 CLIENT, SERVER = 2, 1
 SEGMENT = 1460
@@ -169,7 +170,7 @@ class Connection:
         max_size=10,
     ),
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=share(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_bucket_is_an_exact_one(made, kbit_per_s, gaps_us, bursts):
     switch = made(kbit_per_s)
     connection = Connection(switch, gaps_us)

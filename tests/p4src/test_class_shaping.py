@@ -4,6 +4,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.examples import share
+
 from .conftest import RATE_BPS, datagram
 from .test_classes import policy
 
@@ -50,7 +52,7 @@ packets = st.lists(
 
 @pytest.mark.parametrize("burst_bytes", [0, 200, 4000])
 @given(packets)
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=share(20), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_interval_has_more_than_rate_and_burst(run_node, burst_bytes, drawn):
     now, frames = 0, []
     for number, (gap, flow, payload) in enumerate(drawn):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from phb.pipeline_names import DropReason
 from phb_switch import PortConfig
+from tests.examples import share
 
 from ..tcp_ends import Ends, segment
 
@@ -532,7 +533,7 @@ MADE_UP = st.tuples(
     st.lists(st.one_of(TALK, MADE_UP), max_size=12),
     st.tuples(st.booleans(), FATES, st.sampled_from(["finish", "reset"])),
 )
-@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=share(80), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_state_is_what_two_hosts_make_it(wire, numbers, shifts, version, drawn, end):
     """A segment that a host would ignore changes nothing, and the end frees the slot, whatever is lost."""
     assert wire.counted() == 0

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.examples import share
+
 from .conftest import LINE_OVERHEAD, RATE_BPS, datagram
 from .test_private_buffers import REGISTERS, policy
 
@@ -71,7 +73,7 @@ def taken(arrivals, private, shared, holes):
     st.integers(0, 10_000),
     st.sampled_from([1, 2, 3]),
 )
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=share(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_random_traffic_is_taken_and_dropped_as_the_model_says(run_node, drawn, private, shared, holes):
     now, frames, arrivals = 0, [], []
     for number, (gap, stream, payload) in enumerate(drawn):

@@ -8,6 +8,7 @@ from scapy.layers.inet6 import IPv6, in6_chksum
 from scapy.layers.l2 import Ether
 
 from phb_switch import PortConfig
+from tests.examples import share
 
 IN, OUT = 2, 1
 POLICY = (
@@ -108,7 +109,7 @@ def test_a_data_offset_that_says_something_else(switch, data_offset):
 
 
 @given(st.binary(max_size=40), st.integers(0, 15))
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=share(200), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_any_octets_leave_the_frame_as_it_is(switch, octets, data_offset):
     frame = syn(octets + END * (-len(octets) % 4), data_offset=data_offset)
     assert [sent for _, _, sent in switch.process(IN, frame, 1000)] == [frame]

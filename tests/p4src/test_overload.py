@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from phb.pipeline_names import OCCUPANCY
 from phb_switch import Network, PortConfig, Switch
+from tests.examples import share
 
 from .conftest import IN, LINE_OVERHEAD, OUT, datagram
 
@@ -151,7 +152,7 @@ overloads = st.builds(
 )
 # What fails is printed as it was drawn: to look for a smaller one takes minutes, and these are small enough.
 @settings(
-    max_examples=60,
+    max_examples=share(60),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     phases=(Phase.generate,),
 )

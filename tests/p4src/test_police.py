@@ -12,6 +12,7 @@ from phb.pipeline_names import COLOURS, COLOURS_PER_POLICY, DropReason
 from phb_model.pipeline.police import colour_of_code_point, counted_bytes
 from phb_model.token_buckets import Meter, TokenBuckets
 from phb_switch import PortConfig
+from tests.examples import share
 
 IN, OUT = 2, 1
 # Drop precedences of AF code points (RFC 2597), and code points that have none.
@@ -72,7 +73,7 @@ arrivals = st.lists(
     st.sampled_from(["input", "output"]),
     arrivals,
 )
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=share(30), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_colours_are_those_of_the_rfcs(program, kind, committed, other, aware, basis, hook, drawn):
     switch = program(
         policy(kind, committed, other, aware=aware, basis=basis, hook=hook), {IN: PortConfig(), OUT: PortConfig()}

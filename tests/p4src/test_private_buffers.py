@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from phb.pipeline_names import DropReason
+from tests.examples import share
 
 from .conftest import LINE_OVERHEAD, RATE_BPS, datagram
 
@@ -63,7 +64,7 @@ def taken(arrivals, private, shared, holes):
     st.integers(0, 20_000),
     st.sampled_from([1, 2, 3, 256]),
 )
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=share(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_random_traffic_is_taken_and_dropped_as_the_model_says(run_node, drawn, private, shared, holes):
     now, frames, arrivals = 0, [], []
     for number, (gap, stream, payload) in enumerate(drawn):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from phb_model.packets import Job, Line
 from phb_model.service_order import SelfClocked, serve
+from tests.examples import share
 
 from .conftest import LINE_OVERHEAD, RATE_BPS, datagram
 
@@ -45,7 +46,7 @@ packets = st.lists(
 
 
 @given(packets, st.sampled_from([0, 1, 6]))
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=share(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_flow_wfq_serves_in_the_order_of_the_model(run_node, drawn, transmit_ring):
     now, frames, arrivals = 0, [], []
     for number, (gap, flow, payload) in enumerate(drawn):
@@ -59,7 +60,7 @@ def test_flow_wfq_serves_in_the_order_of_the_model(run_node, drawn, transmit_rin
 
 
 @given(packets)
-@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=share(10), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_fifo_serves_in_order_of_arrival_whatever_the_precedence(run_node, drawn):
     now, frames = 0, []
     for number, (gap, flow, payload) in enumerate(drawn):

@@ -13,6 +13,7 @@ from phb.model import Rate
 from phb.pipeline_names import DropReason
 from phb_switch import PortConfig
 from phb_switch._native import Update
+from tests.examples import share
 
 from .conftest import IN, LINE_OVERHEAD, OUT, RATE_BPS, datagram
 
@@ -145,7 +146,7 @@ def average_of(arrivals, weight):
     st.lists(st.tuples(st.integers(1, 60_000_000), st.integers(4, 1400)), min_size=1, max_size=50),
     st.sampled_from([1, 2, 5, 9, 16]),
 )
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=share(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_average_is_that_of_the_model(run_node, drawn, weight):
     now, frames, arrivals = 0, [], []
     for number, (gap, payload) in enumerate(drawn):

@@ -10,6 +10,7 @@ from phb.compiler import compile_policy
 from phb.intent import Exact, Hook, Prefix, Range, Ternary
 from phb.model import BehaviourAggregate, Conditions, PolicySet, Port, Rule
 from phb.values import AddressRange, PortRange, PriorityCodePoint, TypeOfService
+from tests.examples import share
 
 AT = datetime(2000, 1, 3, 12, 0)
 PORTS = tuple(Port(name=f"p{number}", number=number) for number in (1, 2, 3))
@@ -171,7 +172,7 @@ def said_by_tables(intent, packet, hook):
 
 
 @given(st.lists(rules(), max_size=5), st.lists(aggregates(), max_size=2), st.lists(packets, min_size=20, max_size=40))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=share(300), deadline=None)
 def test_tables_say_what_the_rules_say(artifact, drawn, drawn_aggregates, asked):
     policy = PolicySet(
         ports=PORTS,

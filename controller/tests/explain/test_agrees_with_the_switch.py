@@ -4,6 +4,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from phb.pipeline_names import DropReason
+from tests.examples import share
 
 from .strategies import frames, policies
 
@@ -37,7 +38,7 @@ arrivals = st.lists(st.tuples(st.integers(1, 4), frames(), st.integers(1, SECOND
 
 
 @given(policies(st.one_of(fifo, fair, classes)), arrivals)
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=share(120), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_on_idle_ports(program, policy, drawn):
     both = program(policy)
     now = 0

@@ -9,6 +9,7 @@ from scapy.packet import Raw
 
 from phb.explain import parse_packet
 from phb.origin import Origin
+from tests.examples import share
 
 HOST_PORT, PEER_PORT = 2, 1
 COUNTERS = ("segments", "connections", "sends", "before")
@@ -80,7 +81,7 @@ def conversations(draw):
 
 
 @given(st.sampled_from([1, 1000, 4096]), conversations(), st.booleans())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=share(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_switch_counts_what_the_model_counts(program, trivial, drawn, chatty):
     both = program(POLICY.replace("TRIVIAL", str(trivial)))
     ends, now = Ends(), 0

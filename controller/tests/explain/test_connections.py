@@ -13,6 +13,7 @@ from scapy.packet import Raw
 
 from phb.explain.stages.window import STAGE as WINDOW
 from phb.pipeline_names import DropReason
+from tests.examples import share
 
 CLIENTS, SERVERS = 2, 1
 US = 1000
@@ -153,7 +154,7 @@ class Both:
 
 
 @given(st.lists(stretches, min_size=1, max_size=20))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=share(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_random_segments(program, drawn):
     both, talk = Both(program, traced=False), Talk()
     for step in [step for stretch in drawn for step in stretch]:
@@ -168,7 +169,7 @@ def test_random_segments(program, drawn):
 
 
 @given(st.lists(stretches, min_size=1, max_size=20))
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=share(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_random_segments_and_their_traces(program, drawn):
     both, talk = Both(program), Talk()
     for step in [step for stretch in drawn for step in stretch]:

@@ -10,6 +10,7 @@ from scapy.packet import Raw
 from phb.explain.line import LineRate
 from phb.pipeline_names import DropReason
 from phb_switch import Network, PortConfig
+from tests.examples import share
 
 RATE, OVERHEAD = 256_000, -7
 IN, OUT = 2, 1
@@ -72,7 +73,7 @@ def frame(number, flow, tos, destination_port, payload):
 @pytest.mark.parametrize("ring", [0, 3])
 @pytest.mark.parametrize("queueing", QUEUEING)
 @given(drawn=packets)
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=share(20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_line_serves_what_the_model_serves(program, queueing, ring, drawn):
     text = BASE.format(queueing=QUEUEING[queueing])
     both = program(text, rates={OUT: LineRate(RATE, OVERHEAD, ring)}, configs={OUT: PortConfig(RATE, OVERHEAD, ring)})

@@ -12,6 +12,7 @@ from phb.lint.finding import Context
 from phb.lint.shadowed import shadowed
 from phb.model import Conditions, Day, PolicySet, Port, Rule, Validity
 from phb.values import AddressRange, PortRange, PriorityCodePoint, TimeRange, TypeOfService
+from tests.examples import share
 
 AT = datetime(2026, 3, 2, 12, 0)
 PORTS = (Port(number=1, name="one"), Port(number=2, name="two"))
@@ -167,7 +168,7 @@ def asked_by_brute_force(drawn):
 
 
 @given(rules())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=share(100), deadline=None)
 def test_shadowed_rules_are_those_that_no_packet_reaches_first(drawn):
     policy = PolicySet(ports=PORTS, rules=drawn)
     found = {region.name: [cover.name for cover in covers] for region, covers in shadowed(Context(policy, AT))}

@@ -12,6 +12,7 @@ from phb.device.references import References
 from phb.entries import Change, applied
 from phb.pushing.phases import Held, Phase, in_phases, one_batch, peak
 from phb.pushing.renumbering import renumber
+from tests.examples import share
 
 REFERENCES = References(SMALL)
 shuffles = st.randoms(use_true_random=False)
@@ -51,7 +52,7 @@ def versioned(held):
 
 
 @given(pairs, shuffles, st.integers(0, 1))
-@settings(max_examples=200)
+@settings(max_examples=share(200))
 def test_every_packet_meets_old_or_new(policy_pair, shuffle, version):
     before, wanted = policy_pair
     held = at_rest(before, version)
@@ -69,7 +70,7 @@ def test_every_packet_meets_old_or_new(policy_pair, shuffle, version):
 
 
 @given(pairs, policies, shuffles, st.data())
-@settings(max_examples=200)
+@settings(max_examples=share(200))
 def test_any_push_recovers_from_any_killed_one(policy_pair, third, shuffle, data):
     before, wanted = policy_pair
     held = at_rest(before)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from phb_model.fluid import FluidServer
 from phb_model.packets import NANOSECONDS, Job
+from tests.examples import share
 
 # A bit in a nanosecond: times below are bits too.
 RATE = NANOSECONDS
@@ -115,7 +116,7 @@ def in_tiny_steps(packets, weights):
 
 
 @given(packets, weights)
-@settings(max_examples=40)
+@settings(max_examples=share(40))
 def test_it_agrees_with_tiny_steps(packets, weights):
     exact = FluidServer(packets, weights, RATE).finish_ns
     # Arrivals are at whole nanoseconds, where steps begin; so a packet ends within the step that sees its end.

@@ -11,6 +11,7 @@ from phb_model.packets import NANOSECONDS, Job, Line
 from phb_model.service_order import serve
 from phb_model.sp_pifo import Disorder, ExactRanks, Ranked, StrictQueues
 from phb_switch import Network, PortConfig
+from tests.examples import share
 
 RATE_BPS = 8_000_000  # a byte takes a microsecond
 SHARED_LEVEL = 7 << 60
@@ -127,7 +128,7 @@ def device(request):
         st.tuples(st.integers(1, 2_000_000), st.sampled_from([*SHARES]), st.integers(60, 1514)), min_size=1, max_size=60
     ),
 )
-@settings(max_examples=40, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+@settings(max_examples=share(40), deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 def test_the_p4_does_what_the_paper_says(device, drawn):
     start = time = device.now + 1
     packets, frames = [], []

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from phb_switch import LoadError, Switch
 from phb_switch._native import Configuration, Read, RefusedError, Write
+from tests.examples import share
 
 from .support import (
     NAMES,
@@ -58,7 +59,7 @@ def configuration() -> tuple[Configuration, Switch]:
     return Configuration(switch, p4info().SerializeToString()), switch
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=share(200), suppress_health_check=[HealthCheck.too_slow])
 @given(batch=st.lists(damaged(), max_size=8), atomic=st.booleans())
 def test_damaged_updates(batch: list[p4r.Update], atomic: bool) -> None:
     made, switch = configuration()
@@ -82,7 +83,7 @@ def test_damaged_updates(batch: list[p4r.Update], atomic: bool) -> None:
     assert switch.check() == 0
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=share(200), suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_damaged_p4info(data: st.DataObject) -> None:
     serialized = bytearray(p4info().SerializeToString())
@@ -98,7 +99,7 @@ def test_damaged_p4info(data: st.DataObject) -> None:
         Configuration(switch, info.SerializeToString())
 
 
-@settings(max_examples=200)
+@settings(max_examples=share(200))
 @given(serialized=st.binary(max_size=64))
 def test_what_is_no_message(serialized: bytes) -> None:
     made, _ = configuration()
@@ -111,7 +112,7 @@ def test_what_is_no_message(serialized: bytes) -> None:
         made.packet_in(serialized)
 
 
-@settings(max_examples=100)
+@settings(max_examples=share(100))
 @given(place=st.integers(0, len(artifact()) - 1), value=st.integers(0, 127))
 def test_damaged_artifact(place: int, value: int) -> None:
     program = bytearray(artifact())

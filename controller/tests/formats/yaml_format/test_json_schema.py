@@ -16,6 +16,7 @@ from phb.formats import yaml_format
 from phb.formats.yaml_format import document
 from phb.model import PolicySet
 from phb.values import Address, Addresses, CodePoint, Mac, Moment, Network, Ports, Protocol, Text, Times, Zone
+from tests.examples import share
 
 ROOT = Path(__file__).resolve().parents[4]
 COMMITTED = ROOT / "controller" / "phb" / "schema" / "phb-policy.schema.json"
@@ -41,7 +42,9 @@ def test_files_match(path):
     VALIDATOR.validate(document.load(path.read_text(), path.name))
 
 
-@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(
+    deadline=None, max_examples=share(50), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 @given(policies)
 def test_whatever_is_written_matches(policy):
     VALIDATOR.validate(document.load(yaml_format.write(policy), "f"))

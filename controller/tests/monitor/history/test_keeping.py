@@ -19,6 +19,7 @@ from phb.monitor.history.file import HistoryFile, Level
 from phb.monitor.history.keeping import _Keeper
 from phb.monitor.history.totals import CAME_PACKETS
 from phb.monitor.observation import Event, EventKind, Observation
+from tests.examples import share
 
 START = BEGAN_NS // SECOND_NS // 60
 WHOLE = START - 20_000, START + 10_000_000
@@ -73,7 +74,7 @@ OPERATIONS = st.one_of(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=share(30), deadline=None)
 @given(st.lists(OPERATIONS, max_size=40))
 def test_nothing_is_counted_twice_or_lost(tmp_path_factory, operations):
     file = tmp_path_factory.mktemp("history") / "history.sqlite"
@@ -143,7 +144,7 @@ def _has_position(file):
     return found[0] > 0
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=share(30), deadline=None)
 @given(
     st.lists(
         st.one_of(

@@ -9,6 +9,7 @@ from metrics_pages import newest, page_of, samples
 from phb.delays import BUCKETS, bucket_of, least_us
 from phb.monitor.metrics.delays import FINENESS, LEAST_US, MOST_US, Bounds
 from phb.monitor.observation import Observation
+from tests.examples import share
 
 EDGES = {least_us(bucket) / 1e6 for bucket in range(BUCKETS + 1)}
 
@@ -22,7 +23,7 @@ def test_bounds_are_edges_of_buckets_in_order(fineness, number):
     assert all(each * 2 in bounds for each in bounds[:-fineness])
 
 
-@settings(max_examples=30)
+@settings(max_examples=share(30))
 @given(st.lists(st.integers(0, 2**32 - 1), max_size=40), st.sampled_from(FINENESS))
 def test_a_bound_has_exactly_the_frames_below_it(delays_us, fineness):
     counted: dict[int, int] = {}

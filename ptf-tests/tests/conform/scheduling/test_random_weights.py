@@ -14,13 +14,14 @@ from phb_device import Line
 from phb_model.packets import Job
 from phb_model.packets import Line as ModelLine
 from phb_model.service_order import SelfClocked, serve
+from tests.examples import share
 
 # Of three classes; each divides 720, so that the compiler's whole numbers say them exactly.
 weights = st.lists(st.sampled_from([1, 2, 3, 5, 8, 10, 16, 24, 45, 90, 144, 720]), min_size=3, max_size=3)
 
 
 @given(weights, st.integers(0, 1000), st.floats(0.5, 1.5), st.integers(1, 40))
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=share(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_service_delay_and_order(device, weights, seed, load, longest_burst):
     names = ["a", "b", "class-default"]
     shares = {name: Fraction(weight) for name, weight in zip(names, weights, strict=True)}

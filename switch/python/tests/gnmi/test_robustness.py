@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from phb_switch import PortConfig, Switch
+from tests.examples import share
 
 from .support import Client, serving, text
 
@@ -188,7 +189,7 @@ def test_subscribe(
     call.cancel()
 
 
-@settings(max_examples=50)
+@settings(max_examples=share(50))
 @given(method=st.sampled_from(["Get", "Set", "Subscribe"]), serialized=st.binary(max_size=64))
 def test_what_is_no_message(served: tuple[Switch, Client], method: str, serialized: bytes) -> None:
     _, client = served

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from phb_switch import PortConfig, Switch
 from phb_switch.p4c import ProgramDirectory
+from tests.examples import share
 
 PROGRAMS = ProgramDirectory(Path(__file__).parents[3] / "programs")
 WIDTHS = {"arithmetic": [1, 9, 32, 33, 64], "arithmetic_wide": [65, 128, 129, 2048]}
@@ -65,7 +66,7 @@ def loaded(request):
     return switch, WIDTHS[request.param]
 
 
-@settings(max_examples=100)
+@settings(max_examples=share(100))
 @given(data=st.data())
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_an_operation_is_that_of_integers(loaded, name, data):
