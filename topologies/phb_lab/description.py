@@ -130,7 +130,19 @@ class Wire:
 
 
 @dataclass(frozen=True)
-class RequestResponse:
+class Ends:
+    """Between which hosts a flow is, and to which group of figures it belongs."""
+
+    name: str
+    group: str
+    client: str
+    client_address: str
+    server: str
+    server_address: str
+
+
+@dataclass(frozen=True)
+class RequestResponse(Ends):
     """A client that asks and waits, over and over, on connections of ``records_per_connection`` records each.
 
     Attributes:
@@ -142,12 +154,6 @@ class RequestResponse:
     """
 
     kind: ClassVar[str] = "request_response"
-    name: str
-    group: str
-    client: str
-    client_address: str
-    server: str
-    server_address: str
     server_port: int
     request_bytes: int
     reply_bytes: int
@@ -160,7 +166,7 @@ class RequestResponse:
 
 
 @dataclass(frozen=True)
-class Messages:
+class Messages(Ends):
     """Messages from one mail transfer agent to another, one after another over one association.
 
     A message is a request of its own length with a short reply. It becomes a :class:`~phb_lab.outcome.Transaction` from
@@ -173,12 +179,6 @@ class Messages:
     """
 
     kind: ClassVar[str] = "messages"
-    name: str
-    group: str
-    client: str
-    client_address: str
-    server: str
-    server_address: str
     server_port: int
     permanent: bool
     schedule: tuple[tuple[int, int], ...]
@@ -188,7 +188,7 @@ class Messages:
 
 
 @dataclass(frozen=True)
-class Stream:
+class Stream(Ends):
     """A TCP connection that carries as much as it can, from client to server (netperf's TCP_STREAM).
 
     Attributes:
@@ -197,12 +197,6 @@ class Stream:
     """
 
     kind: ClassVar[str] = "stream"
-    name: str
-    group: str
-    client: str
-    client_address: str
-    server: str
-    server_address: str
     server_port: int
     start_ns: int
     stop_ns: int | None = None
@@ -212,7 +206,7 @@ class Stream:
 
 
 @dataclass(frozen=True)
-class Datagrams:
+class Datagrams(Ends):
     """UDP datagrams at a fixed rate, as MGEN sends them.
 
     Attributes:
@@ -221,12 +215,6 @@ class Datagrams:
     """
 
     kind: ClassVar[str] = "datagrams"
-    name: str
-    group: str
-    client: str
-    client_address: str
-    server: str
-    server_address: str
     server_port: int
     payload_bytes: int
     interval_ns: int
@@ -240,7 +228,7 @@ Flow = RequestResponse | Messages | Stream | Datagrams
 
 
 @dataclass(frozen=True)
-class Stamp:
+class Stamp(Ends):
     """Test packets (STAMP, RFC 8762) that the server's host sends back; virtual time only.
 
     Attributes:
@@ -250,12 +238,6 @@ class Stamp:
     """
 
     kind: ClassVar[str] = "stamp"
-    name: str
-    group: str
-    client: str
-    client_address: str
-    server: str
-    server_address: str
     interval_ns: int
     start_ns: int
     tos: int = 0

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rich import box
 from rich.table import Table
 
 from phb.stamp.figures import PERCENTILES, Spread
@@ -13,6 +12,7 @@ from phb.values import CODE_POINTS, parse_code_point
 from phb_lab.description import Host, Network, Stamp
 from phb_lab.errors import UsageError
 from phb_lab.study import Run
+from phb_lab.tables import plain
 
 INTERVAL_NS = 100_000_000
 """Between two test packets of a session: 86 bytes on Ethernet, 6.9 kbit/s."""
@@ -106,8 +106,7 @@ def as_json(runs: Sequence[Run[Any]]) -> dict[str, Any]:
 
 def table(run: Run[Any]) -> Table:
     """Give the figures of a run's sessions; times in milliseconds."""
-    shown = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
-    shown.add_column(run.test.name, no_wrap=True)
+    shown = plain(run.test.name)
     for column in ("DSCP", "sent", "lost there", "back"):
         shown.add_column(column)
     shown.add_column("ms", no_wrap=True)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
@@ -11,6 +10,7 @@ from phb.monitor.changes import words_of
 from phb.monitor.observation import Measure
 from phb_lab.levels.achieved import Bound
 from phb_lab.study import Run
+from phb_lab.tables import plain
 
 _WORDS = {
     Measure.MINIMUM_RATE: "rate",
@@ -32,10 +32,7 @@ def as_json(runs: Sequence[Run[Any]]) -> dict[str, Any]:
 
 def table(run: Run[Any]) -> Table:
     """Give a line for each bound of a run, below whose it is."""
-    shown = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
-    shown.add_column(run.test.name, no_wrap=True)
-    for column in ("wanted", "mean", "worst", "kept in"):
-        shown.add_column(column, justify="right", no_wrap=True)
+    shown = plain(run.test.name, "wanted", "mean", "worst", "kept in")
     shown.add_column("", no_wrap=True)
     above = ""
     for bound in run.levels.bounds if run.levels is not None else ():

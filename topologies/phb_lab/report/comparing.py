@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
@@ -15,6 +14,7 @@ from phb_lab.figures import Figure
 from phb_lab.report import judging
 from phb_lab.report.document import ResultsFile
 from phb_lab.report.table import Name
+from phb_lab.tables import plain
 
 
 @dataclass(frozen=True)
@@ -90,13 +90,10 @@ def compare(files: Sequence[ResultsFile], only: Sequence[str] = ()) -> Compariso
 def table(comparison: Comparison, within: float | None) -> Table:
     """A row per figure, a section per test: published, each file, each ratio."""
     several = len(comparison.files) > 1
-    shown = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
-    shown.add_column("quantity", overflow="fold")
     names = [chr(ord("A") + number) if number < 26 else str(number + 1) for number in range(len(comparison.files))]
     columns = ["published", *(names if several else ["measured"])]
     columns += [f"{name}/A" for name in names[1:]] if several else ["ratio"]
-    for column in columns:
-        shown.add_column(column, justify="right", no_wrap=True)
+    shown = plain("quantity", *columns, folds=True)
     shown.add_column("", no_wrap=True)
     previous = ""
     for row in comparison.rows:

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from phb_lab.figures import Figure
 from phb_lab.report import judging
+from phb_lab.tables import plain
 
 # Without colour, the words and the star say the same.
 _VERDICTS = {
@@ -53,10 +54,7 @@ def print_figures(console: Console, title: str, figures: Sequence[Figure], *, ev
     Figures that are off carry a star. Notes follow the table, once each.
     """
     shown = [figure for figure in figures if every or judging.verdict(figure) != "unpublished"]
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
-    table.add_column("quantity", overflow="fold")
-    for column in ("published", "measured", "ratio"):
-        table.add_column(column, justify="right", no_wrap=True)
+    table = plain("quantity", "published", "measured", "ratio", folds=True)
     with_asked = any(figure.met is not None for figure in shown)
     if with_asked:
         table.add_column("asked", overflow="fold")

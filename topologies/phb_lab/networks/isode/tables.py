@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from rich import box
 from rich.table import Table
 
 from phb_lab.report import judging
 from phb_lab.study import Run
+from phb_lab.tables import plain
 
 from .evaluation import Details, Transfer
 from .tests import Setting
@@ -20,19 +20,13 @@ def details_of(run: Run[Setting]) -> Details:
 
 def transfer_table(runs: Sequence[Run[Setting]]) -> Table:
     """Every message and the load, and what the captures of the router say of them."""
-    table = Table(
+    table = plain(
+        "test, message",
+        *("size", "seconds", "kbit/s", "sent", "lost", "again", "inside", "load"),
         title="Messages, and what the captures of the router say of their data segments",
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        collapse_padding=True,
-        caption_justify="left",
         caption="sent: segments; lost: dropped by the router; again: sent once more. inside: mean seconds in the "
         "router. load: share of its datagrams that arrived.",
     )
-    table.add_column("test, message", no_wrap=True)
-    for column in ("size", "seconds", "kbit/s", "sent", "lost", "again", "inside", "load"):
-        table.add_column(column, justify="right", no_wrap=True)
     for run in runs:
         loads = [delivery for delivery in run.outcome.deliveries if delivery.sent_packets]
         told = sum(each.received_packets + each.lost_packets for each in loads)
@@ -58,16 +52,13 @@ def _counts(transfer: Transfer) -> tuple[str, ...]:
 
 def circumstances_table(runs: Sequence[Run[Setting]], defaults: Mapping[str, int]) -> Table:
     """Rates of the same messages with other options, a row for each run."""
-    table = Table(
+    table = plain(
+        "test",
+        folds=True,
         title="The same tests under other circumstances: kbit/s, and the share of the unloaded rate",
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        collapse_padding=True,
-        caption_justify="left",
         caption="-: not delivered within the test",
     )
-    for column in ("test", "with", "messages"):
+    for column in ("with", "messages"):
         table.add_column(column, overflow="fold")
     for run in runs:
         changed = ", ".join(f"{name} {value}" for name, value in run.options.items() if value != defaults[name])

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from rich import box
 from rich.table import Table
 
 from phb_lab.figures import Figure, read_published
 from phb_lab.study import Run
+from phb_lab.tables import plain
 
 from .tests import Setting
 
@@ -97,19 +97,13 @@ def figures(test: str, snapshots: Mapping[str, str]) -> list[Figure]:
 
 def display_table(runs: Sequence[Run[Setting]]) -> Table:
     """The interactive conversations of our displays beside the printed ones, a row per test and server port."""
-    table = Table(
+    table = plain(
+        "test, port",
+        *("shown", "depth", "weight", "ToS", "length", "drops"),
         title="show queue of Serial5/0/0 while the WFQ tests run: interactive conversations, ours beside appendix E",
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        collapse_padding=True,
-        caption_justify="left",
         caption="drops: discards, tail drops and interleaves. depth: packets that wait; of our displays the least and "
         "the most. The source prints one display per marking, by OSA-2.",
     )
-    table.add_column("test, port", no_wrap=True)
-    for column in ("shown", "depth", "weight", "ToS", "length", "drops"):
-        table.add_column(column, justify="right", no_wrap=True)
     for run in runs:
         if not run.outcome.snapshots:
             continue

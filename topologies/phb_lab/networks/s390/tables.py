@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from rich import box
 from rich.table import Table
 
 from phb_lab.report.judging import number
 from phb_lab.study import Run
+from phb_lab.tables import plain
 
 from .evaluation import Details
 from .tests import Setting
@@ -20,13 +20,10 @@ def details_of(run: Run[Setting]) -> Details:
 
 def packet_table(runs: Sequence[Run[Setting]]) -> Table:
     """Tabulate the bottleneck's data segments, a row per test and group."""
-    table = Table(
+    table = plain(
+        "test, group",
+        *("sent", "inside", "max", "lost", "again", "longest", "silent", "lost"),
         title="What the captures of the 7513 say about data segments",
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        collapse_padding=True,
-        caption_justify="left",
         caption="inside: seconds in the 7513, mean and maximum; again: sent once more, needed or not. longest, silent, "
         "lost: the longest transaction, for how long its server sent nothing, and how many of its segments were lost. "
         "Drops of the last seconds are left out: the captures can't tell them from packets that still wait. Packets in "
@@ -34,9 +31,6 @@ def packet_table(runs: Sequence[Run[Setting]]) -> Table:
         f"{', '.join(str(details_of(run).queue_at_start) for run in runs)}. "
         f"Line busy: {min(details_of(run).utilisation for run in runs):.1%} at least.",
     )
-    table.add_column("test, group", no_wrap=True)
-    for column in ("sent", "inside", "max", "lost", "again", "longest", "silent", "lost"):
-        table.add_column(column, justify="right", no_wrap=True)
     for run in runs:
         table.add_row(run.test.name)
         details = details_of(run)
