@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Iterable
 from functools import cache
-from types import TracebackType
 from typing import Any, Self
 
 import grpc
@@ -136,9 +135,7 @@ class Control:
         self._requests.put(request)
         return self._answer()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         # Half-closed first, and seen to end: until then the switch may count the session as primary.
         self._requests.put(None)
         self._listener.join(_ENDS_WITHIN_S)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from types import TracebackType
 from typing import Any, Self
 
 import grpc
@@ -37,9 +36,7 @@ class RemoteTraces:
         self._begun.wait(_BEGINS_WITHIN_S)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._call.cancel()
         self._channel.close()
 

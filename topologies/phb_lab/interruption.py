@@ -1,7 +1,7 @@
 """Ctrl-C, noticed where a run can stop cleanly."""
 
 import signal
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Self
 
 from phb_lab.errors import LabError
@@ -24,9 +24,7 @@ class Interruption:
         self._before = {number: signal.signal(number, self._remember) for number in (signal.SIGINT, signal.SIGTERM)}
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 

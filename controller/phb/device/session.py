@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Self
 
 from finsy import GRPCStatusCode, P4ClientError
@@ -93,9 +92,7 @@ class Session:
         self._stream = Stream(self._calls, self.device_id, self.role, self._on_packet)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._stream.close()
         await self._channel.close()
 

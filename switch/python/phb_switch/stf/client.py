@@ -2,7 +2,6 @@
 
 import queue
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Self
 
 import grpc
@@ -90,9 +89,7 @@ class Client:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stream.cancel()
         self._requests.put(None)
         self._channel.close()
