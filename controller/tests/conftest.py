@@ -20,6 +20,7 @@ from phb.compiler.rules import MULTI_FIELD
 from phb.device.references import VERSION_TABLE
 from phb.intent import Entry, Exact
 from phb.origin import UNKNOWN
+from phb_switch import P4RuntimeServer
 
 ROOT = Path(__file__).resolve().parents[2]
 PROCESS_ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
@@ -299,3 +300,10 @@ def phb(capsys):
         return code, captured.out, captured.err
 
     return run
+
+
+@pytest.fixture
+def address(switch) -> Iterator[str]:
+    """Where a module's `switch` is served, by P4Runtime and gNMI."""
+    with P4RuntimeServer(switch, device_id=1, names={1: "eth1", 2: "eth2"}) as server:
+        yield server.address

@@ -24,13 +24,6 @@ def switch():
     return Switch("dut", STARTED)
 
 
-@pytest.fixture
-def address(switch):
-    server = P4RuntimeServer(switch, device_id=1, names={1: "eth1", 2: "eth2"})
-    yield f"127.0.0.1:{server.start()}"
-    server.stop()
-
-
 def shaper(port, rate, burst=0, overhead=0):
     return PortShaper(port, f"p{port}", rate, burst, overhead, Origin("f", 7))
 

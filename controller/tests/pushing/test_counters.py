@@ -11,7 +11,7 @@ from targets import BMV2, running
 from phb import Artifact
 from phb.device.session import CounterValue, Session
 from phb.errors import SwitchError
-from phb_switch import P4RuntimeServer, PortConfig, Switch
+from phb_switch import PortConfig, Switch
 
 POLICY = """
 phb: 1
@@ -44,13 +44,6 @@ def policy(rule="phones", action="talk", traffic_class="voice"):
 @pytest.fixture
 def switch():
     return Switch("dut", {port: PortConfig() for port in (1, 2)})
-
-
-@pytest.fixture
-def address(switch):
-    server = P4RuntimeServer(switch, device_id=1)
-    yield f"127.0.0.1:{server.start()}"
-    server.stop()
 
 
 def send(switch, packets=50):

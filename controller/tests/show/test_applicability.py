@@ -18,7 +18,7 @@ from phb.errors import SwitchError
 from phb.explain import parse_packet
 from phb.origin import Origin
 from phb.show.applicability import ApplicabilityReport, PeerCounts, interval
-from phb_switch import P4RuntimeServer, PortConfig, Switch
+from phb_switch import PortConfig, Switch
 
 POLICY = """
 phb: 1
@@ -36,13 +36,6 @@ HOST, DIRECT, ROUTED = "10.0.1.1:80", "10.0.2.1:1000", "10.0.3.1:1000"
 @pytest.fixture
 def switch():
     return Switch("dut", {port: PortConfig() for port in (1, 2)})
-
-
-@pytest.fixture
-def address(switch):
-    server = P4RuntimeServer(switch, device_id=1)
-    yield f"127.0.0.1:{server.start()}"
-    server.stop()
 
 
 @pytest.fixture

@@ -52,13 +52,6 @@ def switch():
 
 
 @pytest.fixture
-def address(switch):
-    server = P4RuntimeServer(switch, device_id=1, names={1: "eth1", 2: "eth2"})
-    yield f"127.0.0.1:{server.start()}"
-    server.stop()
-
-
-@pytest.fixture
 def pushed(switch, address, write_file, tmp_path, monkeypatch):
     """A switch with the policy, and packets seen: what to say on the command line to look at it."""
     from phb.explain import parse_packet

@@ -181,6 +181,19 @@ def test_what_is_not_there(client: Client, wanted: dict[str, str]) -> None:
     assert caught.value.code() == grpc.StatusCode.NOT_FOUND
 
 
+@pytest.mark.parametrize("service", ["phb.telemetry.v1.Telemetry", "phb.trace.v1.Tracing"])
+@pytest.mark.parametrize(
+    ("method", "request_bytes", "code"),
+    [("Watch", b"\x0a\xff", grpc.StatusCode.INVALID_ARGUMENT), ("Look", b"", grpc.StatusCode.UNIMPLEMENTED)],
+)
+def test_what_is_no_request(
+    client: Client, service: str, method: str, request_bytes: bytes, code: grpc.StatusCode
+) -> None:
+    with pytest.raises(grpc.RpcError) as caught:
+        next(client.channel.unary_stream(f"/{service}/{method}")(request_bytes, timeout=10))
+    assert caught.value.code() == code
+
+
 def test_it_serves(client: Client) -> None:
     check = client.channel.unary_unary(f"{HEALTH}/Check")
     assert check(b"", timeout=10) == SERVING

@@ -237,16 +237,6 @@ def test_more_than_a_message(client: Client) -> None:
     assert max(message.ByteSize() for message in messages) < 1 << 20
 
 
-def test_what_is_no_request(client: Client) -> None:
-    call = client.channel.unary_stream(f"/{SERVICE}/Watch")
-    with pytest.raises(grpc.RpcError) as caught:
-        next(call(b"\x0a\xff", timeout=WAIT_SECONDS))
-    assert caught.value.code() == grpc.StatusCode.INVALID_ARGUMENT
-    with pytest.raises(grpc.RpcError) as caught:
-        next(client.channel.unary_stream(f"/{SERVICE}/Look")(b"", timeout=WAIT_SECONDS))
-    assert caught.value.code() == grpc.StatusCode.UNIMPLEMENTED
-
-
 def test_as_many_as_may_be(configured: Client) -> None:
     most = LIMITS["telemetries_of_one"]
     watches = [Watch(configured, interval_ns=ALWAYS) for _ in range(most)]

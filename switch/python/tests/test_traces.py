@@ -162,16 +162,6 @@ def test_wrong_filters(client: Client, wanted: str, words: str) -> None:
     assert words in message
 
 
-def test_what_is_no_request(client: Client) -> None:
-    call = client.channel.unary_stream(f"/{SERVICE}/Watch")
-    with pytest.raises(grpc.RpcError) as caught:
-        next(call(b"\x0a\xff", timeout=WAIT_SECONDS))
-    assert caught.value.code() == grpc.StatusCode.INVALID_ARGUMENT
-    with pytest.raises(grpc.RpcError) as caught:
-        next(client.channel.unary_stream(f"/{SERVICE}/Look")(b"", timeout=WAIT_SECONDS))
-    assert caught.value.code() == grpc.StatusCode.UNIMPLEMENTED
-
-
 def test_as_many_as_may_be(client: Client) -> None:
     watches = [watch(client) for _ in range(LIMITS["watches_of_one"])]
     code, message = refused(Watch(client))

@@ -6,24 +6,6 @@ from phb_lab.cli import compare as command
 from phb_lab.report.document import ResultsFile
 
 
-@pytest.fixture
-def call(monkeypatch, capsys, tmp_path):
-    """Runs phb-lab in this process; gives exit code, output and errors."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "100")
-
-    def run(*arguments):
-        from phb_lab.cli import main
-
-        monkeypatch.setattr("sys.argv", ["phb-lab", *arguments])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        told = capsys.readouterr()
-        return caught.value.code or 0, told.out, told.err
-
-    return run
-
-
 def write(path, measured, **figure):
     figures = [{"test": "t", "quantity": "i.avg", "unit": "s", "measured": measured, "published": 2.0} | figure]
     document = {"network": "s390", "mode": "virtual", "seed": 1, "wall_s": 1, "simulated_s": 1, "figures": figures}

@@ -18,7 +18,7 @@ from phb.cli import run
 from phb.explain import parse_packet
 from phb.monitor.metrics.delays import FINENESS, Bounds
 from phb.origin import Origin
-from phb_switch import Network, P4RuntimeServer, PortConfig, Switch
+from phb_switch import Network, PortConfig, Switch
 
 POLICY = """
 phb: 1
@@ -61,13 +61,6 @@ KINDS = {
 @pytest.fixture
 def switch() -> Switch:
     return Switch("dut", {1: PortConfig(256_000), 2: PortConfig()})
-
-
-@pytest.fixture
-def address(switch) -> Iterator[str]:
-    server = P4RuntimeServer(switch, device_id=1, names={1: "eth1", 2: "eth2"})
-    yield f"127.0.0.1:{server.start()}"
-    server.stop()
 
 
 def network(switch) -> Network:
