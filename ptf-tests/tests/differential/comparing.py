@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import fields
+from itertools import accumulate
 
 import yaml
 
@@ -61,20 +62,8 @@ def through_full_ports(device, case, tally):
     policy = read(case.policy)
     device.program(policy)
     node = Node(policy, NOON, stalled=PORTS)
-    start = device.now_ns + SECOND
-    times, now = [], start
-    for sent in case.sent:
-        now += max(sent.gap_ns, SPACING_NS)
-        times.append(now)
     # So slow that the first frame is on the line for hours.
-    for port in PORTS:
-        device.switch.set_port(port, PortConfig(1, SLOW_BYTES))
-    network = Network(1)
-    network.add_switch(device.switch)
-    for port in PORTS:
-        frames = [(time, sent.frame) for time, sent in zip(times, case.sent, strict=True) if sent.port == port]
-        network.add_replay(f"port {port}", frames)
-        network.connect(f"port {port}", 0, "dut", port)
+    network, start, times = arriving(device, case, PortConfig(1, SLOW_BYTES))
     network.run(start)
     expected, shared = Counter(), device.shared()
     for number, (time, sent) in enumerate(zip(times, case.sent, strict=True)):
@@ -99,8 +88,8 @@ def through_full_ports(device, case, tally):
         compare_counters(node, device.counted(), case)
         for port in PORTS:
             device.switch.set_port(port, PortConfig())
-        network.run(now + DRAINED_NS)
-        device.now_ns = now + DRAINED_NS
+        device.now_ns = times[-1] + DRAINED_NS
+        network.run(device.now_ns)
         found = Counter((port, frame.hex()) for port in PORTS for _, frame in network.received(f"port {port}"))
         if found != expected:
             raise DisagreementError(f"frames\nswitch {found - expected}\nmodel  {expected - found}", case, case.sent)
@@ -114,6 +103,19 @@ SPACING_NS = 1000
 SLOW_BYTES = 10_000
 """Added to each frame: 80,000 seconds at 1 bit/s, so that short frames are slow too."""
 DRAINED_NS = 400_000 * SECOND
+
+
+def arriving(device, case, line):
+    """A network in which a case's packets come at their times to ports with such lines; its start, and the times."""
+    start, *times = accumulate((max(sent.gap_ns, SPACING_NS) for sent in case.sent), initial=device.now_ns + SECOND)
+    network = Network(1)
+    network.add_switch(device.switch)
+    for port in PORTS:
+        device.switch.set_port(port, line)
+        frames = [(time, sent.frame) for time, sent in zip(times, case.sent, strict=True) if sent.port == port]
+        network.add_replay(f"port {port}", frames)
+        network.connect(f"port {port}", 0, "dut", port)
+    return network, start, times
 
 
 def through_model(node, now_ns, sent):

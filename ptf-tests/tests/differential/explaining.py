@@ -3,9 +3,9 @@
 from explained import FRAME_BYTES, Explaining
 
 from phb.explain.line import LineRate
-from phb_switch import Network, PortConfig
+from phb_switch import PortConfig
 
-from .comparing import SECOND, SPACING_NS, DisagreementError
+from .comparing import SECOND, DisagreementError, arriving
 from .programmed import ARTIFACT, PORTS, read
 
 RATE_BPS = 64_000
@@ -36,20 +36,8 @@ def through_slow_ports(device, case, tally):
     policy = read(case.policy)
     device.program(policy)
     beside = Explaining(device.intent, policy, ARTIFACT, dict.fromkeys(PORTS, LineRate(RATE_BPS)))
-    start = device.now_ns + SECOND
-    times, now = [], start
-    for sent in case.sent:
-        now += max(sent.gap_ns, SPACING_NS)
-        times.append(now)
-    for port in PORTS:
-        device.switch.set_port(port, PortConfig(RATE_BPS))
-    network = Network(1)
-    network.add_switch(device.switch)
-    for port in PORTS:
-        frames = [(time, sent.frame) for time, sent in zip(times, case.sent, strict=True) if sent.port == port]
-        network.add_replay(f"port {port}", frames)
-        network.connect(f"port {port}", 0, "dut", port)
-    device.now_ns = now + DRAINED_NS
+    network, _, times = arriving(device, case, PortConfig(RATE_BPS))
+    device.now_ns = times[-1] + DRAINED_NS
     with device.switch.trace(frame_bytes=FRAME_BYTES) as traces:
         network.run(device.now_ns)
         taken = sorted(traces.take(), key=lambda trace: trace["number"])
