@@ -59,6 +59,9 @@ pub struct Execution {
     pub reason: Option<String>,
     /// Bytes of machine code.
     pub code_bytes: usize,
+    /// Places of the code that leave arithmetic to a function of the switch: divisions of more than 64 bits, products of
+    /// more than 256, and most of what is done with numbers of more than 512.
+    pub long_calls: usize,
 }
 
 impl fmt::Display for Execution {
@@ -66,7 +69,14 @@ impl fmt::Display for Execution {
         match (self.executor, &self.reason) {
             (Executor::Native, _) => {
                 let kilobytes = self.code_bytes.div_ceil(1000);
-                write!(formatter, "native code, {kilobytes} kB")
+                write!(formatter, "native code, {kilobytes} kB")?;
+                match self.long_calls {
+                    0 => Ok(()),
+                    calls => write!(
+                        formatter,
+                        ", long numbers computed elsewhere in {calls} places"
+                    ),
+                }
             }
             (Executor::Interpreter, None) => formatter.write_str("interpreted, as asked"),
             (Executor::Interpreter, Some(reason)) => write!(formatter, "interpreted: {reason}"),
@@ -171,11 +181,13 @@ impl Pipeline {
                 executor: Executor::Native,
                 reason: None,
                 code_bytes: native.code_bytes(),
+                long_calls: native.long_calls(),
             },
             Err(reason) => Execution {
                 executor: Executor::Interpreter,
                 reason: (self.options.executor == Executor::Native).then(|| reason.clone()),
                 code_bytes: 0,
+                long_calls: 0,
             },
         }
     }

@@ -19,6 +19,10 @@ impl Native {
         match *self {}
     }
 
+    pub(crate) fn long_calls(&self) -> usize {
+        match *self {}
+    }
+
     pub(crate) fn arrive(
         &self,
         _: &mut Machine<'_>,

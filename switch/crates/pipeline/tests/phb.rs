@@ -23,6 +23,12 @@ fn routed() -> Pipeline {
     pipeline
 }
 
+/// Each of its numbers is of so few words that native code computes with it itself.
+#[test]
+fn computes_without_calls() {
+    assert_eq!(load(ARTIFACT).execution().long_calls, 0);
+}
+
 #[test]
 fn routes_an_ipv4_packet() {
     let mut pipeline = routed();

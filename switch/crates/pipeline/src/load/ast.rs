@@ -160,7 +160,7 @@ impl Number {
                 (true, true) => a.union(b),
             },
             Operator::Or | Operator::Xor => a.union(b),
-            Operator::ShiftLeft => a.wider(shift_amount(&right).unwrap_or(UNBOUNDED)),
+            Operator::ShiftLeft => a.wider(most_shifted(&right)),
             Operator::ShiftRight => Range {
                 bits: a.bits.saturating_sub(shift_amount(&right).unwrap_or(0)),
                 ..a
@@ -199,6 +199,18 @@ impl Number {
     }
 }
 
+/// The largest amount of a shift.
+fn most_shifted(right: &Number) -> u32 {
+    let by_width = match right.range {
+        Range {
+            negative: false,
+            bits: bits @ ..24,
+        } => (1 << bits) - 1,
+        _ => UNBOUNDED,
+    };
+    shift_amount(right).unwrap_or(by_width)
+}
+
 fn shift_amount(right: &Number) -> Option<u32> {
     right.as_u32().map(|amount| amount.min(UNBOUNDED))
 }
@@ -211,32 +223,40 @@ pub(super) fn low_mask(number: &Number) -> Option<u32> {
     }
 }
 
-/// Whether `pieces` can take a number of more than a word apart.
+/// The number and the width that a mask of low bits leaves of it, of an `and` with one; `of` tells what is asked for.
+pub(super) fn masked(
+    operands: &(Number, Number),
+    of: impl Fn(&Number) -> bool,
+) -> Option<(&Number, u32)> {
+    let (left, right) = operands;
+    let kept = |number, mask| Some((number, low_mask(mask)?));
+    let either = [kept(left, right), kept(right, left)];
+    either.into_iter().flatten().find(|(number, _)| of(number))
+}
+
+/// Whether a part of a number is one of a word, or can be taken apart itself.
+pub(super) fn is_part(number: &Number) -> bool {
+    let Range { negative, bits } = number.range;
+    let parted = matches!(number.kind, NumberKind::Field(_) | NumberKind::Parameter(_));
+    !negative && (bits <= 64 || parted || is_put_together(number))
+}
+
+/// Whether `pieces` can take a number apart, of more than a word or with an operand that is.
 pub(super) fn is_put_together(number: &Number) -> bool {
-    let part = |number: &Number| {
-        let Range { negative, bits } = number.range;
-        !negative && (bits <= 64 || is_part(number))
-    };
     match &number.kind {
         NumberKind::Binary(operator, operands) => {
             let (left, right) = &**operands;
             match operator {
-                Operator::Or => part(left) && part(right),
-                Operator::And => {
-                    low_mask(right).is_some() && part(left)
-                        || low_mask(left).is_some() && part(right)
+                Operator::Or => is_part(left) && is_part(right),
+                Operator::And => masked(operands, is_part).is_some(),
+                Operator::ShiftLeft | Operator::ShiftRight => {
+                    right.as_u32().is_some() && is_part(left)
                 }
-                Operator::ShiftLeft => right.as_u32().is_some() && part(left),
                 _ => false,
             }
         }
         _ => false,
     }
-}
-
-fn is_part(number: &Number) -> bool {
-    matches!(number.kind, NumberKind::Field(_) | NumberKind::Parameter(_))
-        || is_put_together(number)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use super::assemble::Assembler;
 use super::ast::{Number, NumberKind, Operator, Range, Truth, is_put_together, low_mask};
 use super::fields::Field;
 use super::json::Json;
+use super::pieces::is_of_long_parts;
 use crate::bits::mask;
 use crate::error::LoadError;
 use crate::program::{self, ExternOperation, Instruction, Place, Slot, Span, VariablePlace, Wide};
@@ -110,6 +111,10 @@ impl Lowering<'_, '_, '_, '_> {
             NumberKind::Field(_) | NumberKind::Parameter(_) => {
                 let from = self.place(number)?;
                 self.copy(from, to, cut);
+            }
+            NumberKind::Binary(Operator::And, _) if is_of_long_parts(number) => {
+                let held = number.range.bits <= 64 - u32::from(cut);
+                return self.low_of_wide(number, to, if held { 0 } else { cut });
             }
             NumberKind::Binary(operator, operands) => {
                 return self.binary(*operator, &operands.0, &operands.1, to, cut);

@@ -1,8 +1,8 @@
-//! Numbers of more than a word put together of fields: concatenations, slices, constant shifts. No
+//! Numbers put together of fields of more than a word: concatenations, slices, constant shifts. No
 //! bit depends on another, so each word is made by itself, by an instruction per field in it. p4c
 //! writes `a ++ b` as `(a << n & mask) | b`, many times the cost on whole numbers.
 
-use super::ast::{Number, NumberKind, Operator, is_put_together, low_mask};
+use super::ast::{Number, NumberKind, Operator, is_part, is_put_together, masked};
 use super::lower::Lowering;
 use crate::bits::mask;
 use crate::error::LoadError;
@@ -154,16 +154,20 @@ impl Lowering<'_, '_, '_, '_> {
                     })
                     .collect()
             }
-            NumberKind::Binary(operator, operands) if number.range.bits > 64 => {
+            NumberKind::Binary(operator, operands) if is_of_long_parts(number) => {
                 let (left, right) = &**operands;
-                match (operator, low_mask(left), low_mask(right)) {
-                    (Operator::And, _, Some(kept)) => self.pieces(left, bits.min(kept))?,
-                    (Operator::And, Some(kept), _) => self.pieces(right, bits.min(kept))?,
-                    (Operator::ShiftLeft, ..) => {
-                        let by = right.as_u32().unwrap_or(u32::MAX);
+                let by = right.as_u32().unwrap_or(u32::MAX);
+                match (operator, masked(operands, is_part)) {
+                    (Operator::And, Some((number, kept))) => self.pieces(number, bits.min(kept))?,
+                    (Operator::ShiftLeft, _) => {
                         let mut pieces = self.pieces(left, bits.saturating_sub(by))?;
                         pieces.iter_mut().for_each(|piece| piece.at += by);
                         pieces
+                    }
+                    (Operator::ShiftRight, _) => {
+                        let pieces = self.pieces(left, bits.saturating_add(by))?;
+                        let pieces = pieces.into_iter();
+                        pieces.filter_map(|piece| piece.part(by, bits)).collect()
                     }
                     _ => {
                         let mut pieces = self.pieces(left, bits)?;
@@ -180,5 +184,16 @@ impl Lowering<'_, '_, '_, '_> {
             .filter_map(|piece| piece.part(0, bits))
             .collect();
         Ok(pieces)
+    }
+}
+
+/// Whether a number can be taken apart, and has to be: it or an operand is of more than a word.
+pub(super) fn is_of_long_parts(number: &Number) -> bool {
+    let long = |number: &Number| number.range.bits > 64;
+    match &number.kind {
+        NumberKind::Binary(_, operands) => {
+            (long(number) || long(&operands.0) || long(&operands.1)) && is_put_together(number)
+        }
+        _ => false,
     }
 }

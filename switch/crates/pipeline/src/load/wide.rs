@@ -42,16 +42,20 @@ impl Lowering<'_, '_, '_, '_> {
             let first = self.place(number)?;
             return Ok((Span { first, words: 1 }, signed));
         }
-        if let NumberKind::Field(Field {
-            slot: Slot::Wide { word, words: has },
-            ..
-        }) = number.kind
-        {
+        let bits = number.range.bits + u32::from(signed);
+        let held = match number.kind {
+            NumberKind::Field(Field {
+                slot: Slot::Wide { word, words: has },
+                ..
+            }) => Some((word, has)),
+            NumberKind::Parameter(word) => Some((word, bits.div_ceil(64))),
+            _ => None,
+        };
+        if let Some((word, has)) = held {
             let first = word as Place;
             let words = words.min(has) as u16;
             return Ok((Span { first, words }, signed));
         }
-        let bits = number.range.bits + u32::from(signed);
         let to = self.out.temporary(words.min(bits.div_ceil(64)), self.at)?;
         self.wide_to(number, to)?;
         Ok((to, signed))
@@ -76,15 +80,7 @@ impl Lowering<'_, '_, '_, '_> {
                     self.out.push(Instruction::Constant { to, value });
                 }
             }
-            NumberKind::Parameter(word) => {
-                let bits = number.range.bits;
-                let from = Span {
-                    first: *word as Place,
-                    words: bits.div_ceil(64) as u16,
-                };
-                self.out.wide_of(Wide::Copy, to, from, false);
-            }
-            NumberKind::Field(_) => {
+            NumberKind::Field(_) | NumberKind::Parameter(_) => {
                 let (from, signed) = self.span(number, words)?;
                 if signed {
                     self.out.wide_of(Wide::Copy, to, from, signed);

@@ -115,7 +115,8 @@ impl WideOperation {
         let Some((skip, bits)) = self.amount(words, length) else {
             return words[first..first + length].fill(0);
         };
-        for index in 0..length {
+        // From the top, for a number that is shifted where it is.
+        for index in (0..length).rev() {
             let part = |down: usize| {
                 index
                     .checked_sub(skip + down)
@@ -226,5 +227,38 @@ impl WideOperation {
                 .unwrap_or(std::cmp::Ordering::Equal)
         });
         comparison.holds(order, std::cmp::Ordering::Equal)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A number of too many words to be taken apart is shifted in the field where it is.
+    #[test]
+    fn shifts_a_number_where_it_is() {
+        let cases = [
+            (Wide::ShiftLeft, 4, [0x10, 0x20, 0x30]),
+            (Wide::ShiftLeft, 64, [0, 1, 2]),
+            (Wide::ShiftLeft, 68, [0, 0x10, 0x20]),
+            (Wide::ShiftLeft, 192, [0, 0, 0]),
+            (Wide::ShiftRight, 1, [1 << 63, 1 | 1 << 63, 1]),
+            (Wide::ShiftRight, 128, [3, 0, 0]),
+        ];
+        for (kind, amount, expected) in cases {
+            let name = format!("{kind:?} by {amount}");
+            let span = |first, words| Span { first, words };
+            let operation = WideOperation {
+                kind,
+                to: span(0, 3),
+                left: span(0, 3),
+                left_signed: false,
+                right: span(3, 1),
+                right_signed: false,
+            };
+            let mut words = [1, 2, 3, amount];
+            operation.perform(&mut words);
+            assert_eq!(words[..3], expected, "{name}");
+        }
     }
 }

@@ -74,6 +74,7 @@ pub(crate) struct Native {
     words: usize,
     /// Bytes that headers take at most, and those written beyond the last one.
     header_bytes: usize,
+    long_calls: usize,
 }
 
 fn signature(convention: CallConv, parameters: usize) -> Signature {
@@ -139,6 +140,7 @@ impl Native {
             tables,
             graphs: &graphs,
         };
+        let long_calls = size.long_calls();
         let size = size.check()?;
         let placing = Placing::new(program, tables, &graphs);
         let isa = compiler()?;
@@ -178,11 +180,16 @@ impl Native {
             deparse,
             words: program.words as usize,
             header_bytes,
+            long_calls,
         })
     }
 
     pub(crate) fn code_bytes(&self) -> usize {
         self.code.bytes()
+    }
+
+    pub(crate) fn long_calls(&self) -> usize {
+        self.long_calls
     }
 
     /// Takes a frame that arrives at a port through parser, checksums and ingress. The packet may

@@ -2,10 +2,9 @@
 //! processor's, and the compiler's time and memory grow with them, at worst with their square.
 
 use super::graph::{End, Graph, Step};
+use super::wide;
 use super::words::Graphs;
-use crate::program::{
-    Cases, Checksum, ExternOperation, Instruction, ParserOperation, Program, Wide, WideOperation,
-};
+use crate::program::{Cases, Checksum, ExternOperation, Instruction, ParserOperation, Program};
 use crate::state::tables::{Search, Table};
 
 /// The compiler's instructions for a program at most, by the count of this module.
@@ -22,11 +21,27 @@ pub(super) struct Size<'a> {
 }
 
 impl Size<'_> {
+    /// Places where the code calls for arithmetic on long numbers.
+    pub(super) fn long_calls(&self) -> usize {
+        let steps = self.graphs().flat_map(|graph| &graph.blocks);
+        let steps = steps.flat_map(|block| &block.steps);
+        let called = |step: &&Step| match **step {
+            Step::Plain(Instruction::Wide(number)) => {
+                wide::is_called(&self.program.wide[number as usize])
+            }
+            _ => false,
+        };
+        steps.filter(called).count()
+    }
+
+    fn graphs(&self) -> impl Iterator<Item = &Graph> {
+        let others = self.graphs.others.iter().map(|other| &other.1);
+        others.chain([&self.graphs.ingress, &self.graphs.egress])
+    }
+
     /// Gives the size. An error says why it is too large.
     pub(super) fn check(&self) -> Result<usize, String> {
-        let others = self.graphs.others.iter().map(|other| &other.1);
-        let graphs = others.chain([&self.graphs.ingress, &self.graphs.egress]);
-        let blocks: usize = graphs.map(|graph| graph.blocks.len()).sum();
+        let blocks: usize = self.graphs().map(|graph| graph.blocks.len()).sum();
         if blocks * self.program.words as usize > MOST_VALUES {
             return Err(format!(
                 "it has {blocks} blocks and {} words, whose product is more than {MOST_VALUES}",
@@ -130,7 +145,9 @@ impl Size<'_> {
 
     fn step(&self, step: &Step) -> usize {
         match *step {
-            Step::Plain(Instruction::Wide(number)) => wide(&self.program.wide[number as usize]),
+            Step::Plain(Instruction::Wide(number)) => {
+                wide::size(&self.program.wide[number as usize])
+            }
             Step::Plain(Instruction::Extern(number)) => {
                 match &self.program.operations[number as usize] {
                     ExternOperation::Hash { calculation, .. } => {
@@ -172,25 +189,5 @@ impl Size<'_> {
                 search + 9 * pieces.len() + 12 * words + 2 * outcomes.len()
             }
         }
-    }
-}
-
-/// An operation on each word of a number, unless it is called.
-fn wide(operation: &WideOperation) -> usize {
-    let words = operation
-        .to
-        .words
-        .max(operation.left.words)
-        .max(operation.right.words);
-    match operation.kind {
-        Wide::Copy
-        | Wide::Not
-        | Wide::And
-        | Wide::Or
-        | Wide::Xor
-        | Wide::Fit { .. }
-        | Wide::Compare(_)
-        | Wide::Amount => 16 + 12 * usize::from(words),
-        _ => 8,
     }
 }

@@ -6,6 +6,7 @@ mod frames;
 mod generate;
 #[cfg(target_os = "linux")]
 mod guard;
+mod operators;
 mod pair;
 mod replay;
 #[path = "../common/repository.rs"]

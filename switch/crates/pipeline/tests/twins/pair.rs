@@ -3,8 +3,8 @@
 
 use phb_pipeline::trace::{Record, Tracer};
 use phb_pipeline::{
-    CloneRequest, Departing, Digest, EgressVerdict, Executor, FieldList, LoadError, Options,
-    Packet, Pipeline, Processed, QueueMetadata, Time, Verdict, WriteError,
+    CloneRequest, Departing, Digest, EgressVerdict, Execution, Executor, FieldList, LoadError,
+    Options, Packet, Pipeline, Processed, QueueMetadata, Time, Verdict, WriteError,
 };
 
 use crate::choices::Choices;
@@ -164,6 +164,11 @@ impl Pair {
     pub fn compare_state(&self, all: bool) {
         compare(&self.native, &self.reference, all);
         compare(&self.traced, &self.reference, all);
+    }
+
+    /// How the native one runs.
+    pub fn execution(&self) -> Execution {
+        self.native.execution()
     }
 
     /// Nothing can be written to.

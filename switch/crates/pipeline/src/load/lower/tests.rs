@@ -133,6 +133,10 @@ fn number() -> impl Strategy<Value = Number> {
                 .prop_map(|(a, by)| Number::binary(Operator::ShiftLeft, a, constant(by))),
             1 => (inner.clone())
                 .prop_map(|a| Number::binary(Operator::ShiftRight, a, Number::field(field(0)))),
+            1 => (inner.clone(), 1u32..8).prop_map(|(a, bits)| {
+                let amount = Number::binary(Operator::And, Number::field(field(0)), ones(bits));
+                Number::binary(Operator::ShiftLeft, a, amount)
+            }),
             1 => inner.clone().prop_map(Number::inverted),
             2 => (inner.clone(), cut.clone())
                 .prop_map(|(a, bits)| Number::binary(Operator::And, a, ones(bits))),
