@@ -242,7 +242,7 @@ mod tests {
             (Wide::ShiftLeft, 64, [0, 1, 2]),
             (Wide::ShiftLeft, 68, [0, 0x10, 0x20]),
             (Wide::ShiftLeft, 192, [0, 0, 0]),
-            (Wide::ShiftRight, 1, [1 << 63, 1 | 1 << 63, 1]),
+            (Wide::ShiftRight, 1, [0, 1 | 1 << 63, 1]),
             (Wide::ShiftRight, 128, [3, 0, 0]),
         ];
         for (kind, amount, expected) in cases {
