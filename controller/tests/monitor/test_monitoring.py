@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import trustme
 from finsy.proto import p4r
+from seen import SeenObservations
 
 from phb.device.session import CounterValue, Session
 from phb.inventory import Switch, TlsFiles
@@ -20,8 +21,6 @@ from phb.monitor.reading.entries import Entries
 from phb.pushing.push import push
 
 INTERVAL_S = 0.1
-PATIENCE_S = 60.0
-"""Seconds until a test gives up: how long things take is measured in benchmarks, not here."""
 GOLD = subject(SubjectKind.CLASS, "gold")
 POLICY = """
 phb: 1
@@ -43,17 +42,13 @@ def _quick(monkeypatch):
     monkeypatch.setattr(watched, "PATIENCE_S", 1.0)
 
 
-class Watching:
+class Watching(SeenObservations):
     """A monitor that runs, and what it has told."""
 
     def __init__(self, *switches):
-        self.seen = []
+        super().__init__()
         self.monitor = Monitor(switches, Switches.artifact, Options(INTERVAL_S))
         self.monitor.takers.append(self)
-        self._next = 0
-
-    def take(self, observation):
-        self.seen.append(observation)
 
     @property
     def events(self):
@@ -61,21 +56,6 @@ class Watching:
 
     def of(self, name):
         return [observation for observation in self.seen if observation.switch == name]
-
-    async def until(self, condition):
-        """Wait for an observation, of those that haven't been waited for yet."""
-        async with asyncio.timeout(PATIENCE_S):
-            while True:
-                while self._next < len(self.seen):
-                    observation = self.seen[self._next]
-                    self._next += 1
-                    if condition(observation):
-                        return observation
-                await asyncio.sleep(0.01)
-
-    async def event(self, kind):
-        seen = await self.until(lambda observation: any(event.kind is kind for event in observation.events))
-        return next(event for event in seen.events if event.kind is kind)
 
     async def measured(self):
         """Wait for two samples in a row."""

@@ -7,70 +7,26 @@ import time
 from contextlib import asynccontextmanager, suppress
 
 import pytest
+from seen import Seen, free_udp_port, reflecting, running
 
 from phb.stamp import continuing, timestamps
 from phb.stamp.continuing import measure_on
 from phb.stamp.figures import Loss
 from phb.stamp.lines import opened
 from phb.stamp.packets import Reply, Request
-from phb.stamp.reflecting import Reflector, serve
 from phb.stamp.session import Plan
 
 KEY = b"0123456789abcdef"
-PATIENCE_S = 60.0
-
-
-@asynccontextmanager
-async def running(work):
-    task = asyncio.create_task(work)
-    try:
-        yield task
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
-
-
-@asynccontextmanager
-async def reflecting(port, **how):
-    ready = asyncio.Event()
-    reflector = Reflector(**how)
-    async with running(serve(reflector, "127.0.0.1", port, lambda _: ready.set())):
-        await ready.wait()
-        yield reflector
 
 
 @pytest.fixture
 def port():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
-
-
-class Periods:
-    """What is told."""
-
-    def __init__(self):
-        self.seen = []
-        self._next = 0
-
-    def take(self, period):
-        self.seen.append(period)
-
-    async def next(self, condition=lambda period: True):
-        async with asyncio.timeout(PATIENCE_S):
-            while True:
-                while self._next < len(self.seen):
-                    period = self.seen[self._next]
-                    self._next += 1
-                    if condition(period):
-                        return period
-                await asyncio.sleep(0.005)
+    return free_udp_port()
 
 
 @asynccontextmanager
 async def measuring(port, *, wait_s=0.05, **more):
-    told = Periods()
+    told = Seen()
     plan = Plan("127.0.0.1", port, (46,), 5, 0.002, wait_s, 112 if "key" in more else 44, **more)
     async with running(measure_on(plan, told.take)):
         yield told
@@ -87,7 +43,7 @@ def silent(period):
 async def test_periods_follow_one_another(port):
     async with reflecting(port) as reflector, measuring(port, wait_s=5) as told:
         for _ in range(4):
-            figures = (await told.next()).figures
+            figures = (await told.until()).figures
             assert (figures.sent, figures.replies, figures.lost) == (5, 5, Loss(0, 0, 0))
             assert 0 < figures.round_trip.least <= figures.round_trip.most
         assert len(reflector.sessions) == 1
@@ -97,12 +53,12 @@ async def test_a_reflector_that_goes_and_another_that_comes(port):
     """The second counts from 0, which is no loss of the first's packets."""
     async with measuring(port, stateful=True) as told:
         async with reflecting(port):
-            await told.next(answered)
-        period = await told.next(silent)
+            await told.until(answered)
+        period = await told.until(silent)
         assert (period.figures.lost, period.trouble) == (Loss(None, None, 5), "Connection refused")
         async with reflecting(port):
-            await told.next(answered)
-            figures = (await told.next(lambda period: answered(period) and period.figures.replies == 5)).figures
+            await told.until(answered)
+            figures = (await told.until(lambda period: answered(period) and period.figures.replies == 5)).figures
             assert figures.lost == Loss(0, 0, 0)
 
 
@@ -113,7 +69,7 @@ async def test_another_key(port, theirs, ours):
         reflecting(port, key=theirs),
         measuring(port, **({} if ours is None else {"key": ours})) as told,
     ):
-        period = await told.next()
+        period = await told.until()
         assert silent(period)
         assert (period.refused > 0) == (theirs is None)
 
@@ -122,7 +78,7 @@ async def test_no_way_there_is_tried_again(monkeypatch, port):
     monkeypatch.setattr(continuing, "REOPEN_S", 0.01)
     async with measuring(port, source="192.0.2.77") as told:
         for _ in range(2):
-            period = await told.next()
+            period = await told.until()
             assert (period.figures, period.trouble) == (None, "Cannot assign requested address")
 
 
@@ -132,7 +88,7 @@ async def test_a_session_begins_anew_after_silence(monkeypatch, port):
         far.bind(("127.0.0.1", port))
         async with measuring(port, wait_s=0) as told:
             for _ in range(3):
-                await told.next(silent)
+                await told.until(silent)
         far.setblocking(False)
         senders = set()
         with suppress(BlockingIOError):
@@ -164,9 +120,9 @@ async def test_what_comes_late_or_twice(port):
         asyncio.get_running_loop().add_reader(far, come)
         try:
             async with measuring(port, wait_s=0) as told:
-                first = await told.next()
+                first = await told.until()
                 assert (first.figures.sent, first.figures.replies) == (5, 0)
-                period = await told.next(lambda period: answered(period) and period.figures.duplicates)
+                period = await told.until(lambda period: answered(period) and period.figures.duplicates)
                 assert period.figures.replies <= 5
                 assert period.refused == 0
                 assert sum(period.late for period in told.seen) >= 5
@@ -195,11 +151,11 @@ async def test_who_was_held_up_finds_replies_in_the_socket(port):
         thread.start()
         try:
             async with measuring(port, wait_s=0.1) as told:
-                await told.next()
+                await told.until()
                 for _ in range(3):
                     # Nothing else of the loop runs meanwhile.
                     time.sleep(0.15)
-                    await told.next()
+                    await told.until()
             assert all(period.figures.replies == 5 for period in told.seen)
         finally:
             over.set()
@@ -217,7 +173,7 @@ async def test_memory_is_bounded(monkeypatch, port):
     monkeypatch.setattr(continuing, "opened", remembering)
     async with reflecting(port), measuring(port, wait_s=5) as told:
         for _ in range(10):
-            await told.next()
+            await told.until()
         (session,) = sessions
         held = (session._waiting, session._probes, session._kernel, session._handed_over)
         assert session.sent >= 50
@@ -229,12 +185,12 @@ async def test_a_clock_that_is_set_spoils_times_but_no_count(monkeypatch, port):
     ahead = [1_700_000_000 * 10**9]
     monkeypatch.setattr(timestamps, "_ahead_ns", lambda: (ahead[0], 0))
     async with reflecting(port), measuring(port, wait_s=5) as told:
-        assert (await told.next()).probes
+        assert (await told.until()).probes
         ahead[0] -= 3600 * 10**9
-        spoilt = await told.next(lambda period: not period.probes)
+        spoilt = await told.until(lambda period: not period.probes)
         assert (spoilt.figures.replies, spoilt.figures.lost) == (5, Loss(0, 0, 0))
         assert (spoilt.figures.round_trip, spoilt.figures.there, spoilt.figures.jitter_back) == (None, None, None)
-        assert (await told.next(lambda period: period.probes)).figures.round_trip is not None
+        assert (await told.until(lambda period: period.probes)).figures.round_trip is not None
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,9 @@
 """Sessions beside the switches: what is told of them, when, and what stays as sessions come and go."""
 
 import asyncio
-import socket
-from contextlib import asynccontextmanager, suppress
 
 import pytest
+from seen import PATIENCE_S, SeenObservations, free_udp_port, reflecting, running
 
 from phb.errors import InputError
 from phb.inventory import StampSession
@@ -14,9 +13,6 @@ from phb.monitor.monitoring import Monitor, Options
 from phb.monitor.observation import EventKind
 from phb.stamp import Probe, figures_of
 from phb.stamp.continuing import Period
-from phb.stamp.reflecting import Reflector, serve
-
-PATIENCE_S = 60.0
 
 
 def period(sent, *round_trips_us, first=0):
@@ -33,31 +29,13 @@ def test_sums_of_all_periods():
     assert totals.round_trips == {5: 3, 6: 2, 62: 1, 0: 1}
 
 
-class Told:
+class Told(SeenObservations):
     """A monitor of sessions alone, and its observations."""
 
     def __init__(self, artifact, *sessions):
-        self.seen = []
+        super().__init__()
         self.monitor = Monitor([], artifact, Options(0.1), sessions=sessions)
         self.monitor.takers.append(self)
-        self._next = 0
-
-    def take(self, observation):
-        self.seen.append(observation)
-
-    async def until(self, condition):
-        async with asyncio.timeout(PATIENCE_S):
-            while True:
-                while self._next < len(self.seen):
-                    observation = self.seen[self._next]
-                    self._next += 1
-                    if condition(observation):
-                        return observation
-                await asyncio.sleep(0.01)
-
-    async def event(self, kind):
-        seen = await self.until(lambda observation: any(event.kind is kind for event in observation.events))
-        return next(event for event in seen.events if event.kind is kind)
 
     async def measured(self, name):
         """Wait for a period of a session in which packets came back."""
@@ -72,25 +50,6 @@ class Told:
         return sought
 
 
-@asynccontextmanager
-async def running(work):
-    task = asyncio.create_task(work)
-    try:
-        yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
-
-
-@asynccontextmanager
-async def reflecting(port):
-    ready = asyncio.Event()
-    async with running(serve(Reflector(), "127.0.0.1", port, lambda _: ready.set())):
-        await ready.wait()
-        yield
-
-
 @pytest.fixture(autouse=True)
 def _few_packets(monkeypatch):
     monkeypatch.setattr(measuring, "LEAST_PACKETS", 5)
@@ -99,9 +58,7 @@ def _few_packets(monkeypatch):
 
 @pytest.fixture
 def port():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
+    return free_udp_port()
 
 
 def session(port, name="voice", **more):

@@ -4,7 +4,6 @@ import asyncio
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -12,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from seen import free_udp_port
 
 WITHIN_S = 20
 CONTEXTS = ("edge", "core")
@@ -19,12 +19,6 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "MIB
 
 COMMANDS = ("snmpd", "snmptrapd", "snmpwalk", "snmpset", "snmptable")
 MISSING = [name for name in COMMANDS if shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin") is None]
-
-
-def free_port() -> int:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @contextmanager
@@ -43,7 +37,7 @@ class Daemons:
     def __init__(self, directory: Path, configuration: Callable[["Daemons"], str] | None = None) -> None:
         self.directory = directory
         self.socket = directory / "agentx"
-        self.port, self.trap_port = free_port(), free_port()
+        self.port, self.trap_port = free_udp_port(), free_udp_port()
         self.traps = directory / "traps"
         self.environment = ENVIRONMENT | {"SNMP_PERSISTENT_DIR": str(directory / "persistent")}
         (directory / "snmpd.conf").write_text((configuration or Daemons.configuration)(self))
