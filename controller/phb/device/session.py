@@ -203,6 +203,17 @@ class Session:
 
         With `tables` only entries of these. The switch must run the session's artifact.
         """
+        found: dict[TableRow, None] = {}
+        decode = self.artifact.decode
+        async for entry in self.table_entries(defaults, tables):
+            with understood(self.address):
+                found[decode(entry)] = None
+        return list(found)
+
+    async def table_entries(
+        self, defaults: Sequence[str] = (), tables: Sequence[str] | None = None
+    ) -> AsyncIterator[p4r.TableEntry]:
+        """Read the same entries as messages, for whoever knows most of them already; they may come twice."""
         request = self._read_request()
         for number in [0] if tables is None else [self.artifact.table(name).number for name in tables]:
             request.entities.add().table_entry.table_id = number
@@ -211,8 +222,6 @@ class Session:
             entry = request.entities.add().table_entry
             entry.table_id, entry.is_default_action = number, True
         constant = {table.number for table in self.artifact.tables.values() if table.constant}
-        found: dict[TableRow, None] = {}
-        decode = self.artifact.decode
         # Of a constant table a switch may send what the program has, of any table its default entry.
         most = self.artifact.capacity + len(self.artifact.tables)
         async for entity in self._calls.read(request, most):
@@ -220,9 +229,7 @@ class Session:
             table = message.table_id
             wanted = table in asked if message.is_default_action else table not in constant and not message.is_const
             if wanted:
-                with understood(self.address):
-                    found[decode(message)] = None
-        return list(found)
+                yield message
 
     async def is_atomic(self) -> bool:
         """Whether the switch applies a batch of writes between two packets, or not at all.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from phb.device.artifact import Artifact
 from phb.device.labels import DIRECTION, said
@@ -18,7 +19,7 @@ HOOKS = {"classify": "input", "output": "output"}
 """Controls that classify, and the policies they are."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class HeldEntry:
     """A table entry by names.
 
@@ -39,12 +40,17 @@ class HeldEntry:
 class HeldTables:
     """The entries of one switch."""
 
-    def __init__(self, rows: Iterable[TableRow], artifact: Artifact) -> None:
+    def __init__(self, entries: Iterable[HeldEntry], artifact: Artifact) -> None:
         self.artifact = artifact
         self.tables: dict[str, list[HeldEntry]] = {}
-        for row in rows:
-            entry = _named(row, artifact)
+        self._classifying: dict[str, list[HeldEntry]] = {}
+        for entry in entries:
             self.tables.setdefault(entry.table, []).append(entry)
+
+    @classmethod
+    def of(cls, rows: Iterable[TableRow], artifact: Artifact) -> HeldTables:
+        """Give what a switch has sent."""
+        return cls((named(row, artifact) for row in rows), artifact)
 
     def __iter__(self) -> Iterator[HeldEntry]:
         for entries in self.tables.values():
@@ -63,16 +69,19 @@ class HeldTables:
 
     def classifying(self, hook: str) -> list[HeldEntry]:
         """Give the entries that give packets a policy, in the order of precedence."""
-        found = [
-            entry
-            for table in self.tables
-            if table.startswith(f"{hook}.")
-            for entry in self.table(table)
-            if entry.action == "set_class"
-        ]
-        return sorted(found, key=lambda entry: (entry.table.endswith("behaviour_aggregate"), -entry.priority))
+        if hook not in self._classifying:
+            found = [
+                entry
+                for table in self.tables
+                if table.startswith(f"{hook}.")
+                for entry in self.table(table)
+                if entry.action == "set_class"
+            ]
+            found.sort(key=lambda entry: (entry.table.endswith("behaviour_aggregate"), -entry.priority))
+            self._classifying[hook] = found
+        return self._classifying[hook]
 
-    @property
+    @cached_property
     def version(self) -> int | None:
         """The version of the policies in force; None where the switch doesn't tell."""
         short = VERSION_TABLE.partition(".")[2]
@@ -84,7 +93,8 @@ class HeldTables:
         return not mask or self.version is None or value == self.version
 
 
-def _named(row: TableRow, artifact: Artifact) -> HeldEntry:
+def named(row: TableRow, artifact: Artifact) -> HeldEntry:
+    """Give an entry with the program's names."""
     name = artifact.table_names[row.table]
     table = artifact.tables[name]
     fields = {info.number: field for field, info in table.fields.items()}
@@ -111,11 +121,7 @@ def names_on_switch(held: HeldTables, intent: NodeIntent | None, policy: PolicyS
     """
     artifact = held.artifact
     fresh = Names() if intent is None or policy is None else Names.of(intent, policy)
-    compiled = {
-        _key(artifact.encode(entry), artifact): entry.parameters
-        for entry in ([] if intent is None else intent.entries)
-        if entry.action == "set_class"
-    }
+    compiled: Mapping[tuple[int, tuple[MatchField, ...]], Mapping[str, int]] | None = None
     written = {(each.rule, each.direction): each for each in fresh.policies.values()}
     policies, classes, streams = {}, {0: fresh.traffic_class(0)}, {}
     for control, hook in HOOKS.items():
@@ -128,6 +134,8 @@ def names_on_switch(held: HeldTables, intent: NodeIntent | None, policy: PolicyS
                 if "stream" in label:
                     streams[parameters["stream"]] = label["stream"]
                 continue
+            if compiled is None:
+                compiled = _compiled(artifact, intent)
             known = compiled.get(_key(entry.row, artifact))
             if known is None:
                 continue
@@ -141,6 +149,13 @@ def names_on_switch(held: HeldTables, intent: NodeIntent | None, policy: PolicyS
         if name is not None and "traffic_class" in entry.parameters:
             classes[entry.parameters["traffic_class"]] = name
     return Names(policies, classes, fresh.ports, streams)
+
+
+def _compiled(
+    artifact: Artifact, intent: NodeIntent | None
+) -> dict[tuple[int, tuple[MatchField, ...]], Mapping[str, int]]:
+    entries = () if intent is None else intent.entries
+    return {_key(artifact.encode(each), artifact): each.parameters for each in entries if each.action == "set_class"}
 
 
 def _key(row: TableRow, artifact: Artifact) -> tuple[int, tuple[MatchField, ...]]:

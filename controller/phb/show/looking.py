@@ -35,6 +35,6 @@ async def reading_of(session: Session, prepared: Prepared | None) -> Reading:
     """Give the tables of a switch, ready to be asked for counters; refuse a switch with another program."""
     if not await session.runs_artifact():
         raise SwitchError(session.address, "the switch runs another program than the artifact, or none")
-    held = HeldTables(await session.rows([VERSION_TABLE]), session.artifact)
+    held = HeldTables.of(await session.rows([VERSION_TABLE]), session.artifact)
     files = (None, None) if prepared is None else (prepared.intent, prepared.policy)
     return Reading(session, held, names_on_switch(held, *files))

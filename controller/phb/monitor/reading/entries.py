@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from typing import Final
+
+from finsy.proto import p4r
 
 from phb.deploying import Prepared
 from phb.device.deadlines import understood
 from phb.device.session import Session
-from phb.entries import TableRow
 from phb.errors import SwitchError
 from phb.monitor.reading.subjects import Subjects, subjects_of, tables_of_interest
 from phb.monitor.reading.writes import Mark
-from phb.show.held import HeldTables, names_on_switch
+from phb.show.held import HeldEntry, HeldTables, named, names_on_switch
 
 MANY: Final = 500
-"""Entries beyond which names are found beside the event loop."""
+"""Entries beyond which they are gone through beside the event loop."""
 
 
 class OtherProgramError(SwitchError):
@@ -26,7 +28,11 @@ class OtherProgramError(SwitchError):
 
 
 class Entries:
-    """What one switch holds, read again as far as it was written; `tables` are the ids of those that matter."""
+    """What one switch holds, read again as far as it was written; `tables` are the ids of those that matter.
+
+    Entries are kept with the bytes that they came as: of thousands that come again few have changed, and only these are
+    decoded.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -35,8 +41,10 @@ class Entries:
         self._names = {artifact.table(name).number: name for name in (*tables, *defaults)}
         self._defaults = defaults
         self.tables = tuple(self._names)
-        self._rows: dict[int, list[TableRow]] = {}
+        self._held: dict[int, dict[bytes, HeldEntry]] = {table: {} for table in self.tables}
         self._mark: Mark | None = None
+        self._prepared: Prepared | None = None
+        self._subjects: Subjects | None = None
 
     async def read(self, prepared: Prepared | None, mark: Mark | None = None) -> Subjects:
         """Read what the switch counts.
@@ -55,21 +63,13 @@ class Entries:
             if not await session.runs_artifact():
                 raise OtherProgramError(session.address)
         stale = self._stale(known, mark)
-        if stale:
-            self._mark = None
-            names = [self._names[table] for table in stale]
-            rows: dict[int, list[TableRow]] = {table: [] for table in stale}
-            tables = [name for name in names if name not in self._defaults]
-            defaults = [name for name in names if name in self._defaults]
-            with understood(session.address):
-                for row in await session.rows(defaults, tables):
-                    rows[row.table].append(row)
-            self._rows |= rows
+        names = [self._names[table] for table in stale]
+        defaults, tables = [[name for name in names if (name in self._defaults) is is_it] for is_it in (True, False)]
+        found = [each async for each in session.table_entries(defaults, tables)] if stale else []
+        work = (found, stale, prepared)
+        subjects = await asyncio.to_thread(self._take, *work) if len(found) > MANY else self._take(*work)
         self._mark = mark
-        rows_of_all = [row for rows in self._rows.values() for row in rows]
-        if len(rows_of_all) > MANY:
-            return await asyncio.to_thread(_subjects, rows_of_all, session, prepared)
-        return _subjects(rows_of_all, session, prepared)
+        return subjects
 
     def _stale(self, known: Mark | None, mark: Mark | None) -> tuple[int, ...]:
         """Give the tables that may have been written between two marks."""
@@ -78,9 +78,19 @@ class Entries:
         written = zip(self.tables, known.tables, mark.tables, strict=True)
         return tuple(table for table, before, after in written if before != after)
 
-
-def _subjects(rows: list[TableRow], session: Session, prepared: Prepared | None) -> Subjects:
-    with understood(session.address):
-        held = HeldTables(rows, session.artifact)
-        intent, policy = (None, None) if prepared is None else (prepared.intent, prepared.policy)
-        return subjects_of(held, names_on_switch(held, intent, policy), policy)
+    def _take(self, found: Iterable[p4r.TableEntry], stale: Iterable[int], prepared: Prepared | None) -> Subjects:
+        """Take all entries of tables; give what all tables together say."""
+        artifact = self._session.artifact
+        now: dict[int, dict[bytes, HeldEntry]] = {table: {} for table in stale}
+        with understood(self._session.address):
+            for message in found:
+                held, came = self._held[message.table_id], message.SerializeToString()
+                now[message.table_id][came] = held.get(came) or named(artifact.decode(message), artifact)
+            same = all(self._held[table] == entries for table, entries in now.items())
+            self._held |= now
+            if self._subjects is None or prepared is not self._prepared or not same:
+                tables = HeldTables((entry for held in self._held.values() for entry in held.values()), artifact)
+                intent, policy = (None, None) if prepared is None else (prepared.intent, prepared.policy)
+                self._subjects = subjects_of(tables, names_on_switch(tables, intent, policy), policy)
+                self._prepared = prepared
+        return self._subjects

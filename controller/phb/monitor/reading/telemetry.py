@@ -66,6 +66,8 @@ class TelemetryReader:
             SwitchError: It can't be reached, has ended the call, or runs another program.
         """
         known: _Known | None = await self._read(self._source.prepared(), await self._look())
+        # Only the first time all entries are new to us: what comes after it takes less, and doesn't wait for as long.
+        self._rested_at = 0.0
         while known is not None:
             async with aclosing(self._with(known, interval_s)) as samples:
                 known = None
