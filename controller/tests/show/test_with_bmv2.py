@@ -108,7 +108,7 @@ def test_monitor_reads_it_by_polls(pushed, capsys):
     where, state = pushed
     assert run(["monitor", *where, *state, "--once", "--json"]) == 0
     words = capsys.readouterr()
-    (told,) = json.loads(words.out)
+    (told,) = json.loads(words.out)["switches"]
     assert (told["away"], words.err) == (False, "")
     assert [(each["class"], each["queued"]) for each in told["classes"]] == [("class-default", None), ("gold", None)]
     assert all(each["sent_packets"] == 0 for each in told["classes"])
