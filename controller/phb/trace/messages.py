@@ -8,11 +8,12 @@ dict has the field's name; fields that are zero, empty or false aren't there; by
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Final, TypeAlias
 
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf import descriptor_pb2, message_factory
 from google.protobuf.message import Message
 
 from phb.errors import InputError
@@ -24,18 +25,11 @@ Trace: TypeAlias = dict[str, Any]
 PACKAGE: Final = "phb.trace.v1"
 
 _described = descriptor_pb2.FileDescriptorSet.FromString(files("phb.trace").joinpath("trace.binpb").read_bytes())
-_pool = descriptor_pool.DescriptorPool()
-for _file in _described.file:
-    _pool.Add(_file)
+_messages: Final[Mapping[str, Any]] = message_factory.GetMessages(_described.file)
 
-
-def _message(name: str) -> Any:
-    return message_factory.GetMessageClass(_pool.FindMessageTypeByName(f"{PACKAGE}.{name}"))
-
-
-TraceMessage: Final = _message("Trace")
-WatchRequest: Final = _message("WatchRequest")
-WatchResponse: Final = _message("WatchResponse")
+TraceMessage: Final = _messages[f"{PACKAGE}.Trace"]
+WatchRequest: Final = _messages[f"{PACKAGE}.WatchRequest"]
+WatchResponse: Final = _messages[f"{PACKAGE}.WatchResponse"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,27 +6,21 @@ They are made at run time from a descriptor, which suits every version of protob
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any, Final
 
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf import descriptor_pb2, message_factory
 
 PACKAGE: Final = "phb.telemetry.v1"
 
 _described = descriptor_pb2.FileDescriptorSet.FromString(
     files("phb.monitor.reading").joinpath("telemetry.binpb").read_bytes()
 )
-_pool = descriptor_pool.DescriptorPool()
-for _file in _described.file:
-    _pool.Add(_file)
+_messages: Final[Mapping[str, Any]] = message_factory.GetMessages(_described.file)
 
-
-def _message(name: str) -> Any:
-    return message_factory.GetMessageClass(_pool.FindMessageTypeByName(f"{PACKAGE}.{name}"))
-
-
-WatchRequest: Final = _message("WatchRequest")
-Range: Final = _message("Range")
-Sample: Final = _message("Sample")
-Cells: Final = _message("Cells")
-Written: Final = _message("Written")
+WatchRequest: Final = _messages[f"{PACKAGE}.WatchRequest"]
+Range: Final = _messages[f"{PACKAGE}.Range"]
+Sample: Final = _messages[f"{PACKAGE}.Sample"]
+Cells: Final = _messages[f"{PACKAGE}.Cells"]
+Written: Final = _messages[f"{PACKAGE}.Written"]
