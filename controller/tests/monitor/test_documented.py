@@ -11,10 +11,9 @@ PAGE = (Path(__file__).resolve().parents[3] / "docs" / "operate" / "monitoring.m
 
 
 def rows(heading):
-    section = PAGE.split(f"## {heading}\n", 1)[1].split("\n## ", 1)[0]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line[:1] == "|"][
-        2:
-    ]
+    """Cells of the first table below a heading."""
+    lines = PAGE.split(f"## {heading}\n", 1)[1].split("\n|", 1)[1].split("\n\n", 1)[0].splitlines()
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 
 def test_counters_and_registers_are_those_that_are_read(artifact):
