@@ -389,7 +389,7 @@ impl Pipeline {
             &mut self.steps,
             Unseen,
         );
-        (machine, tables, self.native.as_ref().ok())
+        (machine, tables, self.native.as_deref().ok())
     }
 
     /// What the executor that is seen works with.

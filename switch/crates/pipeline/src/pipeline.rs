@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::ahead::{self, KeyPlace};
 use crate::error::LoadError;
@@ -127,7 +127,7 @@ pub struct Pipeline {
     /// Where frames have the keys of tables that look ahead.
     pub(crate) key_places: Vec<KeyPlace>,
     /// Machine code, or why there is none.
-    pub(crate) native: Result<Native, String>,
+    pub(crate) native: Result<Arc<Native>, String>,
     /// The program as packets with a record pass it, while any are wanted.
     pub(crate) tracer: Option<Box<Tracer>>,
 }
@@ -138,6 +138,40 @@ pub const STEPS: u32 = 1 << 20;
 /// Packets kept for reuse; more than a full buffer of a port.
 const POOL: usize = 4096;
 
+/// Code, with the artifact and the drop port that it was made of.
+struct Made {
+    artifact: Arc<str>,
+    drop_port: u16,
+    code: Arc<Native>,
+}
+
+/// The code that was made last: the nodes of a network run one program, and so does a switch that is programmed anew.
+static LAST: Mutex<Option<Made>> = Mutex::new(None);
+
+/// Gives the machine code of a program. Nothing but the program and the drop port is in it, so that switches share it.
+fn code(
+    last: &Mutex<Option<Made>>,
+    artifact: &Arc<str>,
+    drop_port: u16,
+    program: &Program,
+    state: &State,
+) -> Result<Arc<Native>, String> {
+    let last = || last.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(made) = &*last()
+        && made.drop_port == drop_port
+        && made.artifact == *artifact
+    {
+        return Ok(Arc::clone(&made.code));
+    }
+    let code = Arc::new(Native::compile(program, &state.tables, drop_port)?);
+    *last() = Some(Made {
+        artifact: Arc::clone(artifact),
+        drop_port,
+        code: Arc::clone(&code),
+    });
+    Ok(code)
+}
+
 impl Pipeline {
     /// Loads the bmv2 JSON that p4c-bm2-ss makes of a v1model program. An error names the first
     /// construct that is malformed or not supported, and its place in the artifact.
@@ -146,8 +180,9 @@ impl Pipeline {
         let tables = program.tables.iter().enumerate();
         let named = tables.map(|(number, table)| (table.name.clone(), number as u32));
         let state = State::new(&program, options.seed);
+        let artifact = Arc::from(json);
         let native = match options.executor {
-            Executor::Native => Native::compile(&program, &state.tables, options.drop_port),
+            Executor::Native => code(&LAST, &artifact, options.drop_port, &program, &state),
             Executor::Interpreter => Err("the interpreter was asked for".into()),
         };
         let key_places = ahead::places(&program, &state.tables);
@@ -156,7 +191,7 @@ impl Pipeline {
             table_names: named.collect(),
             program,
             options,
-            artifact: json.into(),
+            artifact,
             pool: Vec::new(),
             scratch: Vec::new(),
             spare: Vec::new(),
@@ -229,6 +264,29 @@ impl Pipeline {
     pub fn recycle(&mut self, packet: Box<Packet>) {
         if self.pool.len() < POOL {
             self.pool.push(packet);
+        }
+    }
+}
+
+#[cfg(all(test, feature = "native"))]
+mod tests {
+    use super::*;
+
+    fn code_of(json: &str, drop_port: u16, last: &Mutex<Option<Made>>) -> Arc<Native> {
+        let program = load::load(json).expect("a program");
+        let state = State::new(&program, 1);
+        code(last, &json.into(), drop_port, &program, &state).expect("code")
+    }
+
+    #[test]
+    fn switches_of_one_program_share_its_code() {
+        let one = include_str!("../tests/programs/copies.json");
+        let other = include_str!("../tests/programs/entries.json");
+        let last = Mutex::new(None);
+        let first = code_of(one, 511, &last);
+        assert!(Arc::ptr_eq(&first, &code_of(one, 511, &last)));
+        for (json, drop_port) in [(one, 510), (other, 510), (one, 511)] {
+            assert!(!Arc::ptr_eq(&first, &code_of(json, drop_port, &last)));
         }
     }
 }
