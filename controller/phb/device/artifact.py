@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
 
@@ -120,17 +121,8 @@ class Artifact:
         Raises:
             ArtifactError: A file can't be read or isn't what it should be.
         """
-        artifact = artifact or phb_p4.artifact_path()
-        p4info = p4info or phb_p4.p4info_path()
-        message = p4i.P4Info()
-        try:
-            text_format.Parse(read_text(p4info, "a readable p4info file", ArtifactError), message)
-        except text_format.ParseError as error:
-            problem = " ".join(str(error).split())
-            raise ArtifactError(Origin(str(p4info)), f"broken text ({problem})", "a P4Info message as text") from None
-        device_config = read_bytes(artifact, "a readable bmv2 JSON file", ArtifactError)
-        _check_program(Origin(str(artifact)), device_config, message)
-        return cls(message, device_config, str(p4info))
+        files = [Path(artifact or phb_p4.artifact_path()), Path(p4info or phb_p4.p4info_path())]
+        return _loaded(*files, *map(_state, files))
 
     @classmethod
     def of(cls, program: Program, p4info: str | Path | None) -> Artifact:
@@ -371,6 +363,29 @@ def _check_program(origin: Origin, device_config: bytes, p4info: p4i.P4Info) -> 
     for table in p4info.tables:
         if table.preamble.name not in tables:
             raise ArtifactError(origin, f"no table '{table.preamble.name}'", "the program that the p4info describes")
+
+
+def _state(file: Path) -> tuple[int, ...]:
+    """Tell this content of a file from another one; nothing, if reading it will say what is wrong."""
+    try:
+        found = file.stat()
+    except (OSError, ValueError):
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+# A controller of many switches, or a watch, asks for the same one each time, and a p4info is slow to read.
+@lru_cache(maxsize=2)
+def _loaded(artifact: Path, p4info: Path, *states: tuple[int, ...]) -> Artifact:
+    message = p4i.P4Info()
+    try:
+        text_format.Parse(read_text(p4info, "a readable p4info file", ArtifactError), message)
+    except text_format.ParseError as error:
+        problem = " ".join(str(error).split())
+        raise ArtifactError(Origin(str(p4info)), f"broken text ({problem})", "a P4Info message as text") from None
+    device_config = read_bytes(artifact, "a readable bmv2 JSON file", ArtifactError)
+    _check_program(Origin(str(artifact)), device_config, message)
+    return Artifact(message, device_config, str(p4info))
 
 
 def _table(table: p4i.Table, actions: Mapping[int, p4i.Action]) -> TableInfo:
