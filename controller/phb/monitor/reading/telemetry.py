@@ -2,6 +2,7 @@
 
 Cells have numbers, entries say whose they are, and a push may change both. A sample is given only where the entries
 have been the same before and after it, or none that matter were written since: the switch tells which tables were.
+Where there would be none for long, one is given of those whose numbers were the same.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import grpc
 from phb.deploying import Prepared
 from phb.device.deadlines import understood
 from phb.errors import SwitchError
+from phb.monitor.reading.certain import certain
 from phb.monitor.reading.client import watch
 from phb.monitor.reading.counting import Counting, Interface, Range
 from phb.monitor.reading.entries import Entries, OtherProgramError
@@ -26,6 +28,9 @@ from phb.monitor.sample import Sample
 
 SHARE: Final = 0.1
 """The most of the time that reading entries may take where those that matter are written all the time."""
+
+LONG: Final = 1.5
+"""Intervals without a sample after which one is given that doesn't tell of all."""
 
 
 class NoTelemetryError(Exception):
@@ -54,7 +59,7 @@ class TelemetryReader:
         self.reads_entries = False
         self._source = source
         self._heard = heard
-        self._rested_at = 0.0
+        self._rested_at = self._given_at = 0.0
         self._entries = Entries(source.session)
         self._writes = Writes(self._entries.tables)
 
@@ -66,6 +71,7 @@ class TelemetryReader:
             SwitchError: It can't be reached, has ended the call, or runs another program.
         """
         known: _Known | None = await self._read(self._source.prepared(), await self._look())
+        self._given_at = time.monotonic()
         # Only the first time all entries are new to us: what comes after it takes less, and doesn't wait for as long.
         self._rested_at = 0.0
         while known is not None:
@@ -73,6 +79,7 @@ class TelemetryReader:
                 known = None
                 async for each in samples:
                     if isinstance(each, Sample):
+                        self._given_at = time.monotonic()
                         yield each
                         if not interval_s:
                             return
@@ -118,6 +125,8 @@ class TelemetryReader:
             sample = self._sample(counting, message, mark)
             again = await self._read(files, mark)
             if again.subjects != known.subjects:
+                if interval_s and time.monotonic() - self._given_at > LONG * interval_s:
+                    yield certain(sample, known.subjects, again.subjects)
                 yield again
                 return
             known = again

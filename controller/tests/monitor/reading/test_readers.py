@@ -13,10 +13,13 @@ from phb.device.tls import Tls
 from phb.errors import SwitchError
 from phb.explain import parse_packet
 from phb.inventory import Switch as Place
+from phb.monitor.reading.entries import Entries
 from phb.monitor.reading.once import read_once
 from phb.monitor.reading.polling import PollingReader
 from phb.monitor.reading.source import Source
+from phb.monitor.reading.subjects import Numbers
 from phb.monitor.reading.telemetry import TelemetryReader
+from phb.monitor.reading.writes import Mark, Writes
 from phb.origin import Origin
 from phb.pushing.push import push, push_over
 from phb_switch import Binding, P4RuntimeServer, PortConfig, Switch
@@ -114,6 +117,28 @@ async def test_each_way_gives_the_same(session, prepared):
     streamed = await first(TelemetryReader, session, prepared, 1.0)
     assert known(streamed) == known(told)
     assert (streamed.instance, streamed.generation) == (told.instance, told.generation)
+
+
+async def test_entries_that_are_others_each_time(session, prepared, monkeypatch):
+    """Samples come all the same, of those whose numbers stay."""
+    read, many = Entries.read, []
+
+    async def moving(self, *arguments):
+        many.append(arguments)
+        found = await read(self, *arguments)
+        return replace(found, policies={**found.policies, ("plain", ""): Numbers((100 + len(many),))})
+
+    monkeypatch.setattr(Entries, "read", moving)
+    monkeypatch.setattr(Writes, "take", lambda self, message: Mark(message.instance, (message.time_ns, len(many))))
+    monkeypatch.setattr("phb.monitor.reading.telemetry.SHARE", 1.0)
+    made = TelemetryReader(Source(session, "edge", lambda: prepared, dict))
+    async with aclosing(made.samples(0.01)) as samples:
+        for _ in range(3):
+            sample = await anext(samples)
+            assert ("plain", "") not in sample.policies
+            assert sample.policies["gold", ""].drops == {"POLICED": 2}
+            assert sample.classes["gold"].sent.packets == 2
+    assert len(many) > 3
 
 
 async def test_figures(session, prepared):
