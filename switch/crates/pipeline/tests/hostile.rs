@@ -198,13 +198,15 @@ impl Parts {
 
 /// Kinds of expensive programs, with how many of what their comments in [`artifact`] tell: about as many as are compiled,
 /// more than that, and a word of the reason.
-const KINDS: [(&str, usize, usize, &str); 13] = [
+const KINDS: [(&str, usize, usize, &str); 15] = [
     ("ifs", 8_000, 23_000, "steps"),
     ("live", 1_000, 1_500, "blocks"),
     ("memory", 1_000, 1_500, "blocks"),
     ("loops", 3_000, 6_000, "instructions"),
     ("registers", 1_900, 2_200, "blocks"),
     ("wide", 10, 100, "instructions"),
+    ("shifts", 250, 400, "instructions"),
+    ("products", 300, 500, "instructions"),
     ("hashes", 14, 1_000, "instructions"),
     ("checksums", 6, 100, "instructions"),
     ("tables", 300, 500, "instructions"),
@@ -265,6 +267,16 @@ fn artifact(kind: &str, n: usize) -> String {
         "wide" => {
             parts.scalars = vec![65_536; 2];
             body.extend((0..n).map(|_| assign(x(0), operation("^", x(0), x(1)))));
+        }
+        // Choices among words, by amounts of packets.
+        "shifts" => {
+            parts.scalars = vec![512];
+            parts.header = vec![8];
+            body.extend((0..n).map(|_| assign(x(0), operation("<<", x(0), h(0)))));
+        }
+        "products" => {
+            parts.scalars = vec![256; 2];
+            body.extend((0..n).map(|_| assign(x(0), operation("*", x(0), x(1)))));
         }
         // Hashes of a thousand fields.
         "hashes" => {
