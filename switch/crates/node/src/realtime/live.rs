@@ -22,7 +22,7 @@ pub trait LiveNode: Node {
         false
     }
 
-    /// Shows frames that are received next, up to [`AHEAD`].
+    /// Shows frames that are received next, up to [`AHEAD`](crate::switch::AHEAD).
     fn look_ahead(&self, _frames: &[&[u8]]) {}
 
     /// Whether frames can wait in the node for an interface that holds them back.
