@@ -105,6 +105,23 @@ class PortCount:
 
 
 @dataclass(frozen=True, slots=True)
+class QueueCount:
+    """A class at one port: all queues of its conversations together.
+
+    Attributes:
+        sent: What left (`conversation_transmitted`).
+        refused: What its queue had no room for (`conversation_refused`).
+        queued: Packets that wait (`conversation_occupancy`); None where registers aren't told.
+    """
+
+    port: str
+    traffic_class: str
+    sent: CounterValue = NOTHING
+    refused: CounterValue = NOTHING
+    queued: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Sample:
     """All of it, of one switch.
 
@@ -115,6 +132,7 @@ class Sample:
             it has none (bmv2), the reader's monotonic one.
         instance: Another number means that counters began anew, with a restart or another program.
         generation: Another number means that entries which say whose cells are which were written.
+        queues: By port and class; empty where nobody asked for them.
     """
 
     switch: str
@@ -126,3 +144,4 @@ class Sample:
     policies: Mapping[tuple[str, str], PolicyCount] = field(default_factory=dict)
     streams: Mapping[str, StreamCount] = field(default_factory=dict)
     ports: Mapping[str, PortCount] = field(default_factory=dict)
+    queues: Mapping[tuple[str, str], QueueCount] = field(default_factory=dict)

@@ -1,0 +1,1 @@
+"""Databases by one URL: an SQLite file or PostgreSQL; transactions, and what is wrong in words."""

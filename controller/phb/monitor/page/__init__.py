@@ -1,0 +1,1 @@
+"""The operations page: its document, style and scripts, which work offline and without a build."""

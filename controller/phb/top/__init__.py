@@ -1,0 +1,1 @@
+"""`phb top`: live figures in a terminal."""
