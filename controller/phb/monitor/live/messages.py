@@ -1,7 +1,8 @@
 """The messages that live figures are told by: to pages as server-sent events, to `phb top`, in recordings as lines.
 
-A page gets `Hello`, then a `Tick` each second, an `Occurrence` or a `Mark` when there is one, and for the switch that it
-shows a `Detail` each interval. A recording is a `Hello` in its first line, then all other messages but ticks as they came.
+A page gets `Hello`, then a `Tick` each second, an `Occurrence` or a `Mark` when there is one, and for the switch that
+it shows a `Detail` each interval. A recording is a `Hello` in its first line, then all other messages but ticks as they
+came.
 
 Names are those of switches, ports, classes and rules, as text: whoever shows them escapes them. Times are milliseconds
 since 1970 (of the monitor's clock; in recordings of the lab, of virtual time), rates bit/s or packets/s, delays us.
@@ -60,7 +61,7 @@ Condition: TypeAlias = Literal["waiting", "okay", "not-achieved", "away"]
 
 
 class Summary(TypedDict):
-    """A switch in one look: what left all its ports, what was dropped, the worst class's delay (99 %), bounds not met."""
+    """A switch in one look: what left all ports, what was dropped, the worst class's delay (99 %), bounds not met."""
 
     condition: Condition
     bps: float
@@ -136,7 +137,7 @@ class ObjectiveFigures(TypedDict):
 
 
 class Detail(TypedDict):
-    """All of one switch at one moment; `away` says why nothing else is there. `seconds` is 0 where no rates are known."""
+    """All of one switch at one moment; `away` says why nothing else is there. `seconds` is 0 without known rates."""
 
     kind: Literal["detail"]
     t: float
