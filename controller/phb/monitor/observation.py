@@ -109,6 +109,7 @@ class EventKind(StrEnum):
     REFLECTOR_AWAY = "reflector-away"
     REFLECTOR_BACK = "reflector-back"
     TROUBLE = "trouble"  # of the monitor itself: history that can't be written, a policy file that is wrong
+    TEST = "test"  # of the lab: another test begins, on no switch
 
 
 @dataclass(frozen=True, slots=True)

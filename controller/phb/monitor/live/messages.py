@@ -151,7 +151,11 @@ class Detail(TypedDict):
 
 
 class Occurrence(TypedDict):
-    """Something that happened: an event of `phb.monitor.observation.EventKind`."""
+    """Something that happened: an event of `phb.monitor.observation.EventKind`.
+
+    Of the monitor itself where `switch` is empty, or of the lab: `test` is where another test begins, which `message`
+    names and which goes on until the next one.
+    """
 
     kind: Literal["event"]
     t: float

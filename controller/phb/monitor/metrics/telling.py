@@ -20,7 +20,8 @@ from phb.state import PushOutcome
 
 Teller = Callable[[View], Iterator[Row]]
 
-_OF_SWITCHES: Final = [kind for kind in EventKind if kind not in (EventKind.REFLECTOR_AWAY, EventKind.REFLECTOR_BACK)]
+_OF_NO_SWITCH: Final = (EventKind.REFLECTOR_AWAY, EventKind.REFLECTOR_BACK, EventKind.TEST)
+_OF_SWITCHES: Final = [kind for kind in EventKind if kind not in _OF_NO_SWITCH]
 
 
 def _one(value: Callable[[View], float | None]) -> Teller:
