@@ -8,11 +8,10 @@ from pathlib import Path
 from random import Random
 from typing import Literal, Protocol
 
-from phb.monitor.observation import Taker
 from phb_lab.description import Network
 from phb_lab.errors import UnsupportedError, UsageError
 from phb_lab.following import Followed, Journeys
-from phb_lab.levels import Achieved, with_objectives
+from phb_lab.levels import Achieved, Looks, with_objectives
 from phb_lab.levels import Asked as AskedLevels
 from phb_lab.outcome import NANOSECONDS, Outcome
 from phb_lab.stamps import Asked as AskedStamp
@@ -46,11 +45,12 @@ class NetworkRun(Protocol):
             UsageError: this runner can't, or the filter isn't understood.
         """
 
-    def watch(self, takers: Sequence[Taker]) -> Achieved:
-        """Judge the objectives of the policies from now on, at each second.
+    def watch(self, looks: Looks) -> Achieved:
+        """Look at the switches from now on, and judge the objectives of their policies.
 
         Raises:
-            UsageError: this runner can't, or there are none.
+            UnsupportedError: this runner can't.
+            UsageError: there are to be objectives, and there are none.
         """
 
     def journeys(self) -> Journeys | None:
@@ -136,7 +136,7 @@ def run_test(
                 run.tap(node, port, folder / f"{name}.pcap")
             if followed is not None:
                 run.follow(followed)
-            achieved = None if levels is None else run.watch(levels.takers)
+            achieved = None if levels is None else run.watch(Looks(levels.takers))
             end_ns = lasting * NANOSECONDS
             outcome = run.run(
                 end_ns, lambda now: progress(min(now / end_ns, 1.0)), study.snapshots(test, network, lasting)

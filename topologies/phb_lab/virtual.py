@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import phb
 import phb_p4
-from phb.monitor.observation import Taker
+from phb import Report
 from phb.pipeline_names import DropReason
 from phb.stamp import Probe, figures_of
 from phb_lab import event_loop
@@ -24,7 +24,7 @@ from phb_lab.description import Network, Node, parameters_of
 from phb_lab.errors import ConservationError, UsageError
 from phb_lab.following import Followed, Journeys
 from phb_lab.following.watching import Following
-from phb_lab.levels import PERIOD_NS, Achieved
+from phb_lab.levels import Achieved, Looks
 from phb_lab.outcome import Conservation, Delivery, Measured, Outcome, Transaction
 from phb_lab.snapshots import show_queue
 from phb_lab.study import Snapshot
@@ -61,6 +61,7 @@ class VirtualRun:
         self._switches: dict[str, Switch] = {}
         self._servers: list[P4RuntimeServer] = []
         self._addresses: dict[str, str] = {}
+        self._reports: dict[str, Report] = {}
         self._native = NativeNetwork(seed)
         self._taps: list[Path] = []
         self._seed = seed
@@ -115,7 +116,7 @@ class VirtualRun:
         event_loop.run(self._push(addresses))
 
     async def _push(self, addresses: Sequence[str]) -> None:
-        await asyncio.gather(
+        reports = await asyncio.gather(
             *(
                 phb.push(
                     address,
@@ -129,6 +130,7 @@ class VirtualRun:
                 for address, described in zip(addresses, self._network.switches, strict=True)
             )
         )
+        self._reports = {switch.name: report for switch, report in zip(self._network.switches, reports, strict=True)}
 
     @property
     def events(self) -> int:
@@ -151,15 +153,16 @@ class VirtualRun:
         except ValueError as error:
             raise UsageError(f"--trace {followed.text}: {error}") from error
 
-    def watch(self, takers: Sequence[Taker]) -> Achieved:
-        """Judge the objectives of the policies, at each second; what happens is the same.
+    def watch(self, looks: Looks) -> Achieved:
+        """Look at the switches now and then, and judge the objectives of their policies; what happens is the same.
 
         Raises:
-            UsageError: no policy states any.
+            UsageError: there are to be objectives, and no policy states any.
         """
         from phb_lab.levels.watching import Watching
 
-        self._watching = Watching(self._network, self._addresses, EPOCH, takers)
+        looks.pushed(self._reports)
+        self._watching = Watching(self._network, self._addresses, EPOCH, looks)
         self._watching.look(self._native.now_ns)
         return self._watching.achieved
 
@@ -252,11 +255,12 @@ class VirtualRun:
         """Run up to a time, with looks at the switches on the way; gives the wall seconds that the running took."""
         wall_s = 0.0
         while self._watching is not None:
-            second_ns = (self._native.now_ns // PERIOD_NS + 1) * PERIOD_NS
-            if second_ns > until_ns:
+            period_ns = self._watching.period_ns
+            next_ns = (self._native.now_ns // period_ns + 1) * period_ns
+            if next_ns > until_ns:
                 break
-            wall_s += self._pass_blind(second_ns, progress)
-            self._watching.look(second_ns)
+            wall_s += self._pass_blind(next_ns, progress)
+            self._watching.look(next_ns)
         return wall_s + self._pass_blind(until_ns, progress)
 
     def _pass_blind(self, until_ns: int, progress: Callable[[int], None]) -> float:

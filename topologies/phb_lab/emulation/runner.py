@@ -19,7 +19,6 @@ import grpc
 
 import phb
 import phb_p4
-from phb.monitor.observation import Taker
 from phb_lab.description import Adapter, Host, Network, RequestResponse, SnaHost, SnaStations
 from phb_lab.emulation import addressing, interfaces, leftovers, requirements, switches
 from phb_lab.emulation.capture import merge
@@ -30,7 +29,7 @@ from phb_lab.emulation.processes import EmulationError, Process
 from phb_lab.emulation.tools import check, chosen
 from phb_lab.errors import UnsupportedError
 from phb_lab.following import Followed
-from phb_lab.levels import Achieved
+from phb_lab.levels import Achieved, Looks
 from phb_lab.outcome import NANOSECONDS, Delivery, Outcome, Transaction
 from phb_lab.snapshots import show_queue
 from phb_lab.study import Snapshot
@@ -228,9 +227,9 @@ class EmulatedRun:
         """Refuse: a packet is known over hosts and wires in virtual time only."""
         raise UnsupportedError(f"--trace {followed.text}: packets are followed in virtual time only")
 
-    def watch(self, takers: Sequence[Taker]) -> Achieved:
+    def watch(self, looks: Looks) -> Achieved:
         """Refuse: switches are read while time stands still."""
-        raise UnsupportedError("objectives are judged in virtual time only")
+        raise UnsupportedError("switches are watched in virtual time only")
 
     def journeys(self) -> None:
         """Give nothing: see :meth:`follow`."""

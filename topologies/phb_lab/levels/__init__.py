@@ -7,6 +7,6 @@ Objectives change nothing in a network: results are the same with them and witho
 """
 
 from phb_lab.levels.achieved import PERIOD_NS, Achieved, Bound
-from phb_lab.levels.asked import Asked, with_objectives
+from phb_lab.levels.asked import Asked, Looks, with_objectives
 
-__all__ = ["PERIOD_NS", "Achieved", "Asked", "Bound", "with_objectives"]
+__all__ = ["PERIOD_NS", "Achieved", "Asked", "Bound", "Looks", "with_objectives"]

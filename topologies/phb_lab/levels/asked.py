@@ -1,14 +1,16 @@
-"""Whose objectives are judged: those of the network's own policies, and of further files."""
+"""Whose objectives are judged: those of the network's own policies, and of further files; and how switches are read."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from phb import Report
 from phb.model import PolicySet
 from phb.monitor.observation import Taker
 from phb.sources import read_sources
 from phb_lab.description import Network
 from phb_lab.errors import UsageError
+from phb_lab.levels.achieved import PERIOD_NS
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,29 @@ class Asked:
 
     files: tuple[Path, ...] = ()
     takers: tuple[Taker, ...] = ()
+
+
+@dataclass(frozen=True)
+class Looks:
+    """How the switches of a run are looked at; virtual time stands still meanwhile.
+
+    Attributes:
+        takers: get an observation of each switch at each look.
+        every_ns: between two looks.
+        judged: whether it is an error when no policy states objectives.
+        at_all: whether switches are looked at whose policies state none.
+        before_ns: what observations' times add to that of the run: tests that went before it.
+        pushed: told what the push to each switch did, by its name.
+        after: called after each look with its time (ns since the run began); may wait, and may raise to stop.
+    """
+
+    takers: tuple[Taker, ...] = ()
+    every_ns: int = PERIOD_NS
+    judged: bool = True
+    at_all: bool = False
+    before_ns: int = 0
+    pushed: Callable[[Mapping[str, Report]], None] = lambda reports: None
+    after: Callable[[int], None] = lambda now_ns: None
 
 
 def with_objectives(network: Network, files: Sequence[Path]) -> Network:

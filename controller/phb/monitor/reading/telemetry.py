@@ -60,6 +60,8 @@ class TelemetryReader:
         self._source = source
         self._heard = heard
         self._rested_at = self._given_at = 0.0
+        # What is counted, for who asks for one sample, and later for another one.
+        self._kept: _Known | None = None
         self._entries = Entries(source.session)
         self._writes = Writes(self._entries.tables)
 
@@ -70,11 +72,12 @@ class TelemetryReader:
             NoTelemetryError: It doesn't have the service.
             SwitchError: It can't be reached, has ended the call, or runs another program.
         """
-        known: _Known | None = await self._read(self._source.prepared(), await self._look())
+        known: _Known | None = self._kept or await self._read(self._source.prepared(), await self._look())
         self._given_at = time.monotonic()
         # Only the first time all entries are new to us: what comes after it takes less, and doesn't wait for as long.
         self._rested_at = 0.0
         while known is not None:
+            self._kept = None if interval_s else known
             async with aclosing(self._with(known, interval_s)) as samples:
                 known = None
                 async for each in samples:

@@ -14,7 +14,7 @@ from phb.errors import SwitchError
 from phb.explain import parse_packet
 from phb.inventory import Switch as Place
 from phb.monitor.reading.entries import Entries
-from phb.monitor.reading.once import read_once
+from phb.monitor.reading.once import Looking, read_once
 from phb.monitor.reading.polling import PollingReader
 from phb.monitor.reading.source import Source
 from phb.monitor.reading.subjects import Numbers
@@ -158,6 +158,22 @@ async def test_figures(session, prepared):
     assert sample.policies["out", ""].colours["green"].packets == 2
     wan = sample.ports["wan"]
     assert (wan.number, wan.sent.packets, wan.received) == (1, 4, CounterValue(0, 0))
+
+
+async def test_looks_at_one_switch_read_entries_once(session, prepared, monkeypatch):
+    read, many = Entries.read, []
+
+    async def counted(self, *arguments):
+        many.append(arguments)
+        return await read(self, *arguments)
+
+    monkeypatch.setattr(Entries, "read", counted)
+    looking = Looking(session, "edge", prepared, clock_ns=lambda: 7)
+    first = await looking.look()
+    again = await looking.look(interfaces=False)
+    assert len(many) == 1
+    assert replace(again, switch_time_ns=0) == replace(first, switch_time_ns=0)
+    assert (await looking.look()).ports == first.ports
 
 
 async def test_without_files_entries_tell_names(session):
