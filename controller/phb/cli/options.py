@@ -174,7 +174,7 @@ class WhichOptions:
             metavar="FILE",
             envvar="PHB_INVENTORY",
             rich_help_panel=_SWITCH,
-            help="Switches and their policies from this file.  (default: none)",
+            help="Switches and their policies from this file, or a folder of such files.  (default: none)",
         ),
     ] = None
     switch: Annotated[

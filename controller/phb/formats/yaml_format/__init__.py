@@ -6,7 +6,7 @@ A file starts with ``phb: 1``, the version of the format; docs/policies/yaml.md 
 """
 
 from phb.formats.yaml_format.json_schema import schema
-from phb.formats.yaml_format.reader import VERSION, read, read_as
+from phb.formats.yaml_format.reader import VERSION, item_of, read, read_as
 from phb.formats.yaml_format.writer import write, write_with_losses
 
-__all__ = ["VERSION", "read", "read_as", "schema", "write", "write_with_losses"]
+__all__ = ["VERSION", "item_of", "read", "read_as", "schema", "write", "write_with_losses"]

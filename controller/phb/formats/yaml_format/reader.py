@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -39,15 +39,27 @@ def read_as(text: str, file: str, kind: type[T], version_key: str) -> T:
     if type(version) is not int or version != VERSION:
         raise InputError(Origin(file, data.lines[version_key], version_key), explanations.show(version), str(VERSION))
     root = shape.Root(kind, version_key)
-    try:
-        item = kind.model_validate(data, by_alias=True, by_name=False)
-    except ValidationError as errors:
-        raise explanations.explain(errors.errors(include_url=False), data, file, root) from None
+    item = _validated(data, file, kind, root)
     nothing = explanations.nothing(data, file, root)
     if nothing is not None:
         raise nothing
     _attach_origins(item, data, file, "")
     return item
+
+
+def item_of(values: Mapping[str, Any], origin: Origin, kind: type[T]) -> T:
+    """Make an item of values that another program gave; errors, and the item, are at `origin`."""
+    data = document.Mapping(origin.line)
+    data.update(values)
+    data.lines = dict.fromkeys(values, origin.line)
+    return _validated(data, origin.file, kind, shape.Root(kind, "")).at(origin)
+
+
+def _validated(data: document.Mapping, file: str, kind: type[T], root: shape.Root) -> T:
+    try:
+        return kind.model_validate(data, by_alias=True, by_name=False)
+    except ValidationError as errors:
+        raise explanations.explain(errors.errors(include_url=False), data, file, root) from None
 
 
 class _Places(Mapping[str, Origin]):

@@ -47,6 +47,9 @@ stamp:
     key-file: bulk.key
     source: "2001:db8::1"
     stateful: true
+links:
+  - [r1:wan, "r2:GigabitEthernet0/1:0"]
+  - [r2:2, r3:1]
 """
 
 
@@ -70,6 +73,16 @@ def test_everything(read, tmp_path):
     assert (r2.certificates.certificate, r2.certificates.server_name) == (None, "r2.example.net")
     assert (r1.dialect, r2.dialect, r2.format, r3.format) == (Dialect.IOS_12, Dialect.IOS_HQF, "ios", None)
     assert (r3.election_id, r3.groups) == (10, ())
+
+
+def test_links(read, tmp_path):
+    read(GOOD)
+    links = read_whole(tmp_path / "network.yaml").links
+    assert [(str(link.a), str(link.b)) for link in links] == [
+        ("r1:wan", "r2:GigabitEthernet0/1:0"),
+        ("r2:2", "r3:1"),
+    ]
+    assert links[0].b.port == "GigabitEthernet0/1:0"
 
 
 def test_sessions(read, write_file, tmp_path):
@@ -195,6 +208,44 @@ WRONG = {
     "sessions": (
         SESSION + "".join(ANOTHER.replace("t,", f"t{number},") for number in range(101)),
         ":110: found 102 sessions, expected at most 100",
+    ),
+    "a link's end": (
+        SWITCH + "links:\n  - [r1:wan, r2:1]\n",
+        ":7: found 'r2:1', expected a port of a switch: r1",
+    ),
+    "a link to nowhere": (
+        SWITCH + "links:\n  - [r1:wan]\n",
+        ":7: found ['r1:wan'], expected two ports, each as SWITCH:PORT, such as [edge:wan, core:p1]",
+    ),
+    "a link without ports": (SWITCH + "links:\n  - [r1, r1:2]\n", ":7: found ['r1', 'r1:2'], expected two ports"),
+    "two lines at a port": (
+        SWITCH + "links:\n  - [r1:a, r1:b]\n  - [r1:c, r1:a]\n",
+        ":8: found 'r1:a' again, expected one line a port; it also stands at ",
+    ),
+    "no source": (
+        "phb-inventory: 1\nfrom:\n  - {timeout: 3}\n",
+        ":3: found a source, expected exactly one of 'command', 'directory' and 'file' in it",
+    ),
+    "two sources in one": ("phb-inventory: 1\nfrom:\n  - {file: a, directory: b}\n", ":3: found a source, expected ex"),
+    "a command as text": (
+        "phb-inventory: 1\nfrom:\n  - command: ls -l\n",
+        ":3: found 'ls -l', expected a list",
+    ),
+    "a template for an inventory": (
+        'phb-inventory: 1\nfrom:\n  - file: a\n    groups: ["{site.slug}"]\n',
+        ":4: found 'groups', expected it only with 'format: netbox'",
+    ),
+    "a folder of netbox's": (
+        "phb-inventory: 1\nfrom:\n  - directory: a\n    format: netbox\n",
+        ":4: found 'netbox', expected a command or a file that gives it",
+    ),
+    "devices without policies": (
+        "phb-inventory: 1\nfrom:\n  - {file: a, format: netbox}\n",
+        ":3: found no 'policies', expected 'policies': which files each device gets",
+    ),
+    "where": (
+        "phb-inventory: 1\nfrom:\n  - {file: a, format: netbox, policies: [p], where: active}\n",
+        ":3: found 'active', expected a mapping of values, or lists of values, such as {status.value: active}",
     ),
     "broken": ("phb-inventory: [\n", ":2: found broken YAML"),
 }
