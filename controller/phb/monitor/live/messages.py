@@ -1,8 +1,8 @@
 """The messages that live figures are told by: to pages as server-sent events, to `phb top`, in recordings as lines.
 
-A page gets `Hello`, then a `Tick` each second, an `Occurrence` or a `Mark` when there is one, and for the switch that
-it shows a `Detail` each interval. A recording is a `Hello` in its first line, then all other messages but ticks as they
-came.
+A page gets `Hello`, then a `Tick` whenever switches have been read (those of 50 ms in one), an `Occurrence` or a `Mark`
+when there is one, and for the switch that it shows a `Detail` each interval. A recording is a `Hello` in its first
+line, then all other messages but ticks as they came.
 
 Names are those of switches, ports, classes and rules, as text: whoever shows them escapes them. Times are milliseconds
 since 1970 (of the monitor's clock; in recordings of the lab, of virtual time), rates bit/s or packets/s, delays us.
@@ -111,7 +111,10 @@ class ClassFigures(TypedDict):
 
 
 class PolicyFigures(TypedDict):
-    """A rule and its direction: what came, what was dropped, and since counting began."""
+    """A rule and its direction: what came, what was dropped, and since counting began.
+
+    A rule that never had traffic isn't told of.
+    """
 
     rule: str
     direction: str
@@ -137,7 +140,10 @@ class ObjectiveFigures(TypedDict):
 
 
 class Detail(TypedDict):
-    """All of one switch at one moment; `away` says why nothing else is there. `seconds` is 0 without known rates."""
+    """All of one switch at one moment; `away` says why nothing else is there. `seconds` is 0 without known rates.
+
+    Those of the past have no `policies`.
+    """
 
     kind: Literal["detail"]
     t: float

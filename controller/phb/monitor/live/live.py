@@ -1,0 +1,275 @@
+"""Takes observations, and tells of them: now to subscribers, and for some minutes to those who come later."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from threading import Lock
+from typing import Final
+
+from phb.monitor.live.making import WAITING, detail_of, milliseconds, occurrence_of, rules_of, summary_of
+from phb.monitor.live.messages import (
+    VERSION,
+    Detail,
+    Hello,
+    Link,
+    Mark,
+    Message,
+    Occurrence,
+    Span,
+    Summary,
+    SwitchInfo,
+    Tick,
+)
+from phb.monitor.live.past import Past
+from phb.monitor.live.subscription import Subscription, Told
+from phb.monitor.observation import Event, Observation
+from phb.monitor.sample import Sample
+
+PAST_S: Final = 900.0
+"""Seconds of details that are kept of each switch."""
+
+KEPT: Final = 200
+"""Events and marks that a new reader is told."""
+
+MOST_KEPT: Final = 2000
+"""Events, and marks, that are kept for those who ask for them."""
+
+
+def line_of(message: Message) -> bytes:
+    """Give a message as one line of JSON, without its end: no name can make another line of it."""
+    return json.dumps(message, separators=(",", ":"), allow_nan=False).encode("ascii")
+
+
+class Live:
+    """Takes observations (`phb.monitor.observation.Taker`); all of it may be called from any thread.
+
+    Attributes:
+        interval_s: Seconds between two observations of a switch.
+    """
+
+    def __init__(
+        self,
+        switches: Iterable[SwitchInfo],
+        links: Iterable[Link] = (),
+        interval_s: float = 1.0,
+        *,
+        title: str = "phb monitor",
+        writable: bool = False,
+        past_s: float = PAST_S,
+        clock_ns: Callable[[], int] = time.time_ns,
+    ) -> None:
+        self.interval_s = interval_s
+        self._title = title
+        self._writable = writable
+        self._past_s = past_s
+        self._clock_ns = clock_ns
+        self._recording: Span | None = None
+        # For all that follows; held for as short as a switch's figures take.
+        self._lock = Lock()
+        self._switches: dict[str, SwitchInfo] = {}
+        self._links: list[Link] = []
+        self._before: dict[str, Sample] = {}
+        self._newest: dict[str, Observation] = {}
+        self._details: dict[str, Told] = {}
+        self._summaries: dict[str, Summary] = {}
+        self._past: dict[str, Past] = {}
+        self._events: deque[Told] = deque(maxlen=MOST_KEPT)
+        self._marks: dict[int, Told] = {}
+        self._subscriptions: set[Subscription] = set()
+        self.follow(switches, links)
+
+    # -- what is told to it -------------------------------------------------
+
+    def follow(self, switches: Iterable[SwitchInfo], links: Iterable[Link] = ()) -> None:
+        """Tell of these switches from now on; what is known of those that stay is kept."""
+        with self._lock:
+            self._switches = {each["name"]: each for each in switches}
+            self._links = list(links)
+            self._summaries = {name: self._summaries.get(name, WAITING) for name in self._switches}
+            self._past = {name: self._past.get(name) or Past(self._past_s) for name in self._switches}
+            for known in (self._before, self._newest, self._details):
+                for name in known.keys() - self._switches.keys():
+                    del known[name]
+            hello = _told(self._hello())
+            readers = list(self._subscriptions)
+        for reader in readers:
+            reader.tell(hello)
+
+    def take(self, observation: Observation) -> None:
+        """Take one."""
+        name = observation.switch
+        for event in observation.events:
+            self.happened(event)
+        with self._lock:
+            if name not in self._switches:
+                return
+            detail = detail_of(observation, self._before.get(name))
+            if observation.sample is None:
+                self._before.pop(name, None)
+            else:
+                self._before[name] = observation.sample
+            told = _told(detail)
+            self._newest[name], self._details[name] = observation, told
+            self._past[name].add(detail["t"], told.line)
+            self._summaries[name] = summary = summary_of(observation, detail)
+            readers = list(self._subscriptions)
+        whole: Told | None = None
+        for reader in readers:
+            reader.summary(detail["t"], name, summary)
+            if reader.switch == name:
+                whole = whole or _with_rules(observation, detail)
+                reader.detail(whole)
+
+    def happened(self, event: Event) -> None:
+        """Take an event that no observation carries."""
+        told = _told(occurrence_of(event))
+        with self._lock:
+            self._events.append(told)
+        self._tell_all(told)
+
+    def mark(self, mark: Mark) -> None:
+        """Take a push, or its outcome."""
+        told = _told(mark)
+        with self._lock:
+            if self._marks.get(mark["number"]) == told:
+                return
+            self._marks[mark["number"]] = told
+            if len(self._marks) > MOST_KEPT:
+                del self._marks[min(self._marks)]
+        self._tell_all(told)
+
+    def ended(self, recording: Span) -> None:
+        """Take it that nothing comes any more, and that the recording of all of it can be had."""
+        with self._lock:
+            self._recording = recording
+            hello = _told(self._hello())
+        self._tell_all(hello)
+
+    def _tell_all(self, told: Told) -> None:
+        with self._lock:
+            readers = list(self._subscriptions)
+        for reader in readers:
+            reader.tell(told)
+
+    # -- what it tells ------------------------------------------------------
+
+    @contextmanager
+    def subscribe(self, switch: str | None = None) -> Iterator[Subscription]:
+        """Give what is told from now on, after what is to be known first: `async for told in subscription`.
+
+        First come a hello, a tick of all switches, the last events and marks, and the newest detail of `switch`, the
+        one whose details are wanted.
+        """
+        with self._lock:
+            first = [_told(self._hello()), _told(self._tick())]
+            first += list(self._events)[-KEPT:]
+            first += list(self._marks.values())[-KEPT:]
+            if switch is not None and (known := self._details.get(switch)) is not None:
+                first.append(_with_rules(self._newest[switch], _detail(known)))
+            subscription = Subscription(switch, first, _told)
+            self._subscriptions.add(subscription)
+        try:
+            yield subscription
+        finally:
+            with self._lock:
+                self._subscriptions.discard(subscription)
+            subscription.end()
+
+    @property
+    def hello(self) -> Hello:
+        """The first message, as of now."""
+        with self._lock:
+            return self._hello()
+
+    @property
+    def tick(self) -> Tick:
+        """All switches in one look."""
+        with self._lock:
+            return self._tick()
+
+    @property
+    def switches(self) -> Mapping[str, SwitchInfo]:
+        """The switches, by name."""
+        return self._switches
+
+    def detail(self, switch: str) -> Detail | None:
+        """Give the newest detail of a switch, with its rules; None before the first."""
+        with self._lock:
+            known = self._details.get(switch)
+            return None if known is None else _detail(_with_rules(self._newest[switch], _detail(known)))
+
+    def observation(self, switch: str) -> Observation | None:
+        """Give what the newest detail was made of."""
+        with self._lock:
+            return self._newest.get(switch)
+
+    @property
+    def events(self) -> Sequence[Occurrence]:
+        """The last `MOST_KEPT` events, the oldest first."""
+        with self._lock:
+            return [each.message for each in self._events if each.message["kind"] == "event"]
+
+    @property
+    def marks(self) -> Sequence[Mark]:
+        """The last `MOST_KEPT` pushes, by their number."""
+        with self._lock:
+            marks = [each.message for _, each in sorted(self._marks.items())]
+        return [each for each in marks if each["kind"] == "mark"]
+
+    def lines(self, switch: str, seconds: float = PAST_S, most: int | None = None) -> list[bytes]:
+        """Give the details of the last seconds without their rules, each as a line of JSON, the oldest first.
+
+        With more than `most` some are left out. Takes milliseconds for each minute of a large switch: who must not be
+        held up calls it in a thread.
+        """
+        with self._lock:
+            past, now = self._past.get(switch), self._details.get(switch)
+            if past is None or now is None:
+                return []
+            past, end = past.snapshot(), _detail(now)["t"]
+        lines = past.since(end - seconds * 1000)
+        if most is not None and len(lines) > most:
+            step = -(-len(lines) // most)
+            # The newest is always among them.
+            lines = lines[(len(lines) - 1) % step :: step]
+        return lines
+
+    def series(self, switch: str, seconds: float = PAST_S, most: int | None = None) -> list[Detail]:
+        """Give the same as messages."""
+        return [json.loads(line) for line in self.lines(switch, seconds, most)]
+
+    def _hello(self) -> Hello:
+        hello: Hello = {
+            "kind": "hello",
+            "version": VERSION,
+            "title": self._title,
+            "now": milliseconds(self._clock_ns()),
+            "interval": self.interval_s,
+            "writable": self._writable,
+            "switches": list(self._switches.values()),
+            "links": self._links,
+        }
+        if self._recording is not None:
+            hello["recording"] = self._recording
+        return hello
+
+    def _tick(self) -> Tick:
+        return {"kind": "tick", "t": milliseconds(self._clock_ns()), "switches": dict(self._summaries)}
+
+
+def _told(message: Message) -> Told:
+    return Told(message, line_of(message))
+
+
+def _detail(told: Told) -> Detail:
+    assert told.message["kind"] == "detail"
+    return told.message
+
+
+def _with_rules(observation: Observation, detail: Detail) -> Told:
+    rules = rules_of(observation)
+    return _told({**detail, "policies": rules})
