@@ -6,7 +6,7 @@
         async for message, line in subscription:
             ...
 
-messages > making (of observations), past (packed), subscription (bounded) > live
+messages > making (of observations), past (packed), subscription (bounded) > live; shapes > recording (files)
 """
 
 from phb.monitor.live.live import PAST_S, Live, line_of

@@ -49,6 +49,9 @@ class Live:
 
     Attributes:
         interval_s: Seconds between two observations of a switch.
+
+    Args:
+        record: Gets each message of a recording as a line without its end, in the thread that this is told in.
     """
 
     def __init__(
@@ -61,12 +64,14 @@ class Live:
         writable: bool = False,
         past_s: float = PAST_S,
         clock_ns: Callable[[], int] = time.time_ns,
+        record: Callable[[bytes], None] | None = None,
     ) -> None:
         self.interval_s = interval_s
         self._title = title
         self._writable = writable
         self._past_s = past_s
         self._clock_ns = clock_ns
+        self._record = record
         self._recording: Span | None = None
         # For all that follows; held for as short as a switch's figures take.
         self._lock = Lock()
@@ -95,9 +100,7 @@ class Live:
                 for name in known.keys() - self._switches.keys():
                     del known[name]
             hello = _told(self._hello())
-            readers = list(self._subscriptions)
-        for reader in readers:
-            reader.tell(hello)
+        self._tell_all(hello)
 
     def take(self, observation: Observation) -> None:
         """Take one."""
@@ -118,6 +121,9 @@ class Live:
             self._summaries[name] = summary = summary_of(observation, detail)
             readers = list(self._subscriptions)
         whole: Told | None = None
+        if self._record is not None:
+            whole = _with_rules(observation, detail)
+            self._record(whole.line)
         for reader in readers:
             reader.summary(detail["t"], name, summary)
             if reader.switch == name:
@@ -147,9 +153,13 @@ class Live:
         with self._lock:
             self._recording = recording
             hello = _told(self._hello())
-        self._tell_all(hello)
+            readers = list(self._subscriptions)
+        for reader in readers:
+            reader.tell(hello)
 
     def _tell_all(self, told: Told) -> None:
+        if self._record is not None:
+            self._record(told.line)
         with self._lock:
             readers = list(self._subscriptions)
         for reader in readers:
