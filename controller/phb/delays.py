@@ -77,3 +77,12 @@ def percentile_us(frames: Mapping[int, int], percent: float) -> float | None:
         if passed * 100 >= total * percent and passed:
             return middle_us(bucket)
     return None
+
+
+def time_in_words(microseconds: float) -> str:
+    """Write a time with three digits."""
+    for unit, factor in (("s", 1_000_000), ("ms", 1000)):
+        # What would be rounded to 1000 has the next unit.
+        if microseconds >= factor * 0.9995:
+            return f"{microseconds / factor:.3g} {unit}"
+    return f"{microseconds:.0f} us"

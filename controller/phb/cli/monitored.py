@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from phb.cli import sessions_shown
 from phb.cli.output import table
-from phb.cli.sessions_shown import delays_as_json, time_in_words
-from phb.delays import mean_us, percentile_us
+from phb.cli.sessions_shown import delays_as_json
+from phb.delays import mean_us, percentile_us, time_in_words
 from phb.monitor.changes import subject, words_of
 from phb.monitor.judging import measured_words
 from phb.monitor.observation import State, SubjectKind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from phb.delays import mean_us, percentile_us
+from phb.delays import mean_us, percentile_us, time_in_words
 
 if TYPE_CHECKING:
     from phb.monitor.active.measured import Measured
@@ -68,14 +68,6 @@ def delays_as_json(delays: Mapping[int, int]) -> dict[str, float | None]:
         "mean": mean_us(delays),
         **{f"p{percent}": percentile_us(delays, percent) for percent in (50, 95, 99)},
     }
-
-
-def time_in_words(microseconds: float) -> str:
-    """Write a time with three digits."""
-    for unit, factor in (("s", 1_000_000), ("ms", 1000)):
-        if microseconds >= factor:
-            return f"{microseconds / factor:.3g} {unit}"
-    return f"{microseconds:.0f} us"
 
 
 def _mean(spread: Spread | None) -> str:
