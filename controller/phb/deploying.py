@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 
 from phb.compiler import compile_policy
 from phb.device.artifact import Artifact
@@ -65,6 +66,25 @@ def prepare(
         documents = poll_all(switch.policies)
     policy = read_documents(documents, switch.format, ReadOptions(switch.dialect))
     return compiled(switch, artifact, tuple(documents), policy, at)
+
+
+def prepare_all(switches: Sequence[Switch], artifact: Artifact, *, at: datetime) -> list[Prepared]:
+    """`prepare` of many, in their order; those with the same sources, read in the same way, share what is made of them.
+
+    Raises:
+        InputError: As `prepare`.
+    """
+    made: dict[object, Prepared] = {}
+    for switch in switches:
+        key = same_policy(switch)
+        if key not in made:
+            made[key] = prepare(switch, artifact, at=at)
+    return [replace(made[same_policy(switch)], switch=switch) for switch in switches]
+
+
+def same_policy(switch: Switch) -> object:
+    """Give a key that is equal for switches whose entries are the same."""
+    return switch.policies, switch.format, switch.dialect, switch.target
 
 
 def compiled(
@@ -189,10 +209,15 @@ def node_before(state: State, switch: Switch) -> str | None:
     push = history.last_good(switch.address, switch.device_id)
     if push is None:
         return None
-    documents = [Document(file.path, file.content, file.format_name) for file in history.files(push.number)]
-    dialect = Dialect(push.dialect) if push.dialect else None
+    documents = tuple(Document(file.path, file.content, file.format_name) for file in history.files(push.number))
+    return _node_of(documents, push.format_name, Dialect(push.dialect) if push.dialect else None)
+
+
+@lru_cache(maxsize=64)
+def _node_of(documents: tuple[Document, ...], format_name: str | None, dialect: Dialect | None) -> str | None:
+    """Give the node that documents name; many switches may have had the same ones."""
     try:
-        return read_documents(documents, push.format_name, ReadOptions(dialect)).node
+        return read_documents(documents, format_name, ReadOptions(dialect)).node
     except InputError:  # of another version of phb, which read more
         return None
 

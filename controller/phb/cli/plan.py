@@ -32,11 +32,11 @@ def plan(
     json: Json = False,
 ) -> int:
     """Show what a push would change on the live switch; nothing is written."""
-    from phb.deploying import prepare
+    from phb.deploying import prepare_all
 
     artifact, moment = program.load(), reading.moment()
     chosen = switches.many(files or (), reading, target=target)
-    prepared = [prepare(switch, artifact, at=moment) for switch in chosen]
+    prepared = prepare_all(chosen, artifact, at=moment)
     with remembered.known() as state:
         pushing.warn_of_other_nodes(prepared, state)
     return pushing.show(pushing.plan_all(prepared), many=switches.inventory is not None, json=json)

@@ -54,7 +54,7 @@ def push(
 
     A switch that has the policy of another node gets this one only where somebody says so, at the terminal or by --yes.
     """
-    from phb.deploying import prepare
+    from phb.deploying import prepare_all
     from phb.errors import InputError
     from phb.origin import Origin
 
@@ -64,7 +64,7 @@ def push(
     if plan is not None and len(chosen) != 1:
         raise InputError(Origin("--plan"), f"a plan for {len(chosen)} switches", "one switch: a plan is of one")
     # All files are read before anything is sent: a wrong one changes no switch.
-    prepared = [prepare(switch, artifact, at=moment) for switch in chosen]
+    prepared = prepare_all(chosen, artifact, at=moment)
     if writing.dry_run:
         with remembered.known() as state:
             pushing.warn_of_other_nodes(prepared, state)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Self
 
 from finsy import GNMIClient, GNMIPath, GRPCStatusCode
@@ -178,7 +179,7 @@ class PortShapers:
             GNMIClientError: It refuses, or can't be reached.
         """
         try:
-            return await self._client.get(GNMIPath(path))
+            return await self._client.get(_parsed(path))
         except GNMIClientError as error:
             if error.code is GRPCStatusCode.NOT_FOUND:
                 return ()
@@ -227,6 +228,12 @@ class PortShapers:
         if error.code is GRPCStatusCode.DEADLINE_EXCEEDED:
             return SwitchError(self.address, f"no answer to gNMI within {self._timeout_s:g} s (--timeout)")
         return SwitchError(self.address, f"gNMI: {error.message or error.code.name}")
+
+
+@lru_cache(maxsize=64)
+def _parsed(path: str) -> GNMIPath:
+    """Read a path: with thousands of switches that took a tenth of each push."""
+    return GNMIPath(path)
 
 
 def _shaping(ids: Sequence[GNMIUpdate], bindings: Sequence[GNMIUpdate], policies: Sequence[GNMIUpdate]) -> Shaping:
