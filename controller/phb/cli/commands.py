@@ -16,6 +16,7 @@ COMMANDS = (
     "watch",
     "monitor",
     "router",
+    "inventory",
     "rollback",
     "history",
     "locks",

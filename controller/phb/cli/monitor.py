@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from phb.deploying import Prepared
     from phb.device.artifact import Artifact
-    from phb.inventory import StampSession, Switch
+    from phb.inventory import Inventory, StampSession, Switch
+    from phb.inventory.following import FollowedInventory
     from phb.monitor.monitoring import Monitor
     from phb.monitor.observation import Observation
 
@@ -109,16 +110,21 @@ def monitor(
 ) -> int:
     """Watch what service each class gets, and tell when an objective isn't achieved, and when it is again.
 
-    Reads counters, and never writes to a switch. Policy files give names and objectives; SIGHUP has them, and the
-    inventory, read at once. Sends the test packets of the sessions that the inventory names (stamp), and shows what
-    they tell. Ends with exit code 0 on SIGTERM, 130 on Ctrl-C.
+    Reads counters, and never writes to a switch. Policy files give names and objectives; they and the inventory are
+    read again when they change, on SIGHUP at once. Sends the test packets of the sessions that the inventory names
+    (stamp), and shows what they tell. Ends with exit code 0 on SIGTERM, 130 on Ctrl-C.
     """
     from phb.monitor.monitoring import Monitor, Options
 
     artifact = program.load()
-    chosen = _chosen(switches, reading, files or ())
+    followed = switches.followed(lambda problem: running.tell(problem))
+
+    def meant(whole: Inventory | None) -> tuple[list[Switch], list[StampSession]]:
+        chosen = _chosen(switches, reading, files or (), whole)
+        return chosen, switches.sessions(chosen, whole)
+
+    chosen, sessions = meant(None if followed is None else followed.current)
     pushed = _pushed(chosen, artifact, reading, state)
-    sessions = switches.sessions(chosen)
     running = Running(
         Monitor(chosen, artifact, Options(interval, once=once), pushed=pushed, sessions=sessions),
         chosen,
@@ -131,17 +137,14 @@ def monitor(
     if once:
         ended = run_until_signal(running.once())
         return ended or (REFUSED if running.newest.trouble else OK)
-
-    def again() -> tuple[list[Switch], list[StampSession]]:
-        chosen = _chosen(switches, reading, files or ())
-        return chosen, switches.sessions(chosen)
-
-    return run_until_signal(running.forever(again))
+    return run_until_signal(running.forever(followed, meant))
 
 
-def _chosen(switches: SwitchOptions, reading: ReadingOptions, files: Sequence[str]) -> list[Switch]:
+def _chosen(
+    switches: SwitchOptions, reading: ReadingOptions, files: Sequence[str], whole: Inventory | None
+) -> list[Switch]:
     """Give the switches that are meant, and check their certificates."""
-    chosen = switches.many(files, reading, needed=())
+    chosen = switches.many(files, reading, needed=(), whole=whole)
     for switch in chosen:
         if switch.certificates is not None:
             switch.certificates.credentials()
@@ -159,7 +162,7 @@ def _pushed(
 
 
 if TYPE_CHECKING:
-    Again = Callable[[], tuple[list[Switch], list[StampSession]]]
+    Meant = Callable[[Inventory | None], tuple[list[Switch], list[StampSession]]]
 
 
 class Running:
@@ -187,20 +190,29 @@ class Running:
         self._json = json
         self._show = show
 
-    async def forever(self, again: Again) -> None:
-        """Monitor until cancelled; on SIGHUP, `again` gives the switches and sessions that are meant then."""
+    def tell(self, problem: str) -> None:
+        """Tell of a problem of the inventory's."""
+        self._monitor.trouble(problem)
+
+    async def forever(self, followed: FollowedInventory | None, meant: Meant) -> None:
+        """Monitor until cancelled; of an inventory, `meant` gives the switches and sessions. SIGHUP has all read."""
         import asyncio
 
         loop = asyncio.get_running_loop()
+        asked = asyncio.Event()
         rereading: set[asyncio.Task[None]] = set()
 
         def reread() -> None:
-            task = loop.create_task(self._reread(again))
+            asked.set()
+            task = loop.create_task(self._monitor.reread())
             rereading.add(task)
             task.add_done_callback(rereading.discard)
 
         loop.add_signal_handler(signal.SIGHUP, reread)
         async with AsyncExitStack() as stack:
+            if followed is not None:
+                following = followed.follow(lambda whole: self._take(whole, meant), asked)
+                stack.push_async_callback(_ended, loop.create_task(following))
             stack.callback(self._tell_the_rest)
             await self._open(stack)
             self._monitor.takers.append(_Lines(json=self._json))
@@ -282,19 +294,19 @@ class Running:
             history = stack.enter_context(History(options.history, monitor.trouble, retention))
             monitor.takers.append(history)
 
-    async def _reread(self, again: Again) -> None:
+    def _take(self, whole: Inventory, meant: Meant) -> None:
         from phb.errors import PhbError
 
         try:
-            chosen, sessions = again()
+            chosen, sessions = meant(whole)
             self._monitor.follow_sessions(sessions)
-            self._monitor.follow_switches(chosen)
-            self.newest.follow(chosen, sessions)
-            for follow in self._followers:
-                follow(chosen)
         except PhbError as error:
-            self._monitor.trouble(f"{error}; the inventory before holds on")
-        await self._monitor.reread()
+            self.tell(f"{error}; the inventory before holds on")
+            return
+        self._monitor.follow_switches(chosen)
+        self.newest.follow(chosen, sessions)
+        for follow in self._followers:
+            follow(chosen)
 
     async def _redraw(self) -> None:
         import asyncio

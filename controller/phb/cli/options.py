@@ -9,7 +9,7 @@ A command that takes a group as a parameter gets all of its options on its comma
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from phb.device.artifact import Artifact
     from phb.device.tls import Tls
     from phb.formats.format import ReadOptions
-    from phb.inventory import StampSession, Switch, TargetKind, TlsFiles
+    from phb.inventory import Inventory, StampSession, Switch, TargetKind, TlsFiles
+    from phb.inventory.following import FollowedInventory
     from phb.model import Dialect
     from phb.state import State
 
@@ -200,8 +201,12 @@ class WhichOptions:
         reading: ReadingOptions,
         needed: Sequence[str] = ("FILE",),
         target: str | None = None,
+        whole: Inventory | None = None,
     ) -> list[Switch]:
-        """Give all switches that are meant, with their policies; `needed` is empty where policies don't matter."""
+        """Give all switches that are meant, with their policies; `needed` is empty where policies don't matter.
+
+        `whole` is the inventory where it has been read already.
+        """
         from phb.inventory import Switch, TargetKind, read_inventory, select
 
         kind = check_target(target)
@@ -230,19 +235,25 @@ class WhichOptions:
             raise InputError(
                 Origin(files[0]), "a policy file beside --inventory", "one of them: the inventory names files"
             )
-        chosen = select(read_inventory(self.inventory), self.switch or (), self.inventory)
+        known = read_inventory(self.inventory) if whole is None else whole.switches
+        chosen = select(known, self.switch or (), self.inventory)
         said = {"target": kind, "timeout": self._timeout()}
         instead = {name: value for name, value in said.items() if value is not None}
         return [switch.model_copy(update=instead) for switch in chosen]
 
-    def sessions(self, chosen: Sequence[Switch]) -> list[StampSession]:
-        """Give the inventory's sessions of test packets; with ``--switch`` those that lead through one of these."""
-        from phb.inventory import read_whole
-
+    def followed(self, told: Callable[[str], None]) -> FollowedInventory | None:
+        """Read the inventory so that it can be read again; None where there is none. `told` gets what is wrong then."""
         if self.inventory is None:
-            return []
+            return None
+        from phb.inventory.following import FollowedInventory
+
+        return FollowedInventory(self.inventory, told)
+
+    def sessions(self, chosen: Sequence[Switch], whole: Inventory | None) -> list[StampSession]:
+        """Give the inventory's sessions of test packets; with ``--switch`` those that lead through one of these."""
         names = {switch.name for switch in chosen}
-        return [each for each in read_whole(self.inventory).stamp if not self.switch or names.intersection(each.path)]
+        sessions = () if whole is None else whole.stamp
+        return [each for each in sessions if not self.switch or names.intersection(each.path)]
 
     def _files(self) -> TlsFiles | None:
         return None

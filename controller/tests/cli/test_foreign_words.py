@@ -50,11 +50,20 @@ def place(tmp_path, start_switch):
     one = {"name": f"s{EVIL}", "address": switch.address, "policies": [policy.name], "groups": [f"g{EVIL}"]}
     inventory = folder / "network.yaml"
     inventory.write_text(yaml.safe_dump({"phb-inventory": 1, "switches": [one]}))
+    sources = folder / "sources.yaml"
+    command = {"command": ["sh", "-c", 'echo "$0" >&2; exit 1', f"c{EVIL}"]}
+    sources.write_text(yaml.safe_dump({"phb-inventory": 1, "from": [command]}))
     traces = folder / "packets.jsonl"
     table = {"name": f"t{EVIL}", "key": [{"name": f"k{EVIL}", "value": "0x01"}], "action": f"a{EVIL}"}
     steps = [{"part": "ingress", "table": table}, {"part": "port", "dropped": {"reason": f"r{EVIL}"}}]
     traces.write_text(json.dumps({"number": 1, "switch": f"s{EVIL}", "steps": steps}))
-    files = {"POLICY": policy, "INVENTORY": inventory, "FOLDER": folder, "STATE": folder / "state.sqlite"}
+    files = {
+        "POLICY": policy,
+        "INVENTORY": inventory,
+        "FOLDER": folder,
+        "SOURCES": sources,
+        "STATE": folder / "state.sqlite",
+    }
     history = folder / "history.sqlite"
     write_history(history, (f"s{EVIL}",), (f"r{EVIL}", "web"))
     return files | {"TRACES": traces, "HISTORY": history}, switch
@@ -80,6 +89,12 @@ RUNS = {
     "push": [["push", "--inventory", "INVENTORY", "--state", "STATE"]],
     "watch": [["watch", "--inventory", "INVENTORY", "--state", "STATE", "--switch", EVIL]],
     "router": [["router", "--inventory", "INVENTORY", "--switch", EVIL]],
+    "inventory": [
+        ["inventory", "--inventory", "INVENTORY"],
+        ["inventory", "--inventory", "INVENTORY", "--switch", EVIL],
+        ["inventory", "--inventory", "FOLDER", "--check"],
+        ["inventory", "--inventory", "SOURCES"],
+    ],
     "rollback": [["rollback", "--inventory", "INVENTORY", "--state", "STATE"]],
     "history": [["history", "--state", "STATE"]],
     "locks": [["locks", "--state", "STATE"]],
