@@ -4,6 +4,8 @@ PhbError
 ├── InputError          a policy file, artifact or option is wrong         exit code 2
 │   ├── InputErrors     several things in policy files are wrong
 │   └── ArtifactError   the P4 artifact lacks what the policy needs
+├── DatabaseError       a database refused, as on a full disk             exit code 1
+│   └── DatabaseAwayError   it doesn't answer now, and may again           exit code 1
 └── SwitchError         the switch refused or could not be reached         exit code 1
     ├── ElectionIdTakenError   another session has our election id        exit code 1
     ├── PushInterruptedError   Ctrl-C during a push: undone or completed   exit code 130
@@ -91,6 +93,19 @@ def raise_all(errors: Sequence[InputError]) -> None:
 
 class ArtifactError(InputError):
     """The P4 artifact or its p4info lacks a table, action or field, or cannot be read."""
+
+
+class DatabaseError(PhbError):
+    """A database refused something, though it is there and rightly named; what was begun there is undone."""
+
+    def __init__(self, place: str, message: str) -> None:
+        super().__init__(f"{place}: {message}")
+        self.place = place
+        self.message = message
+
+
+class DatabaseAwayError(DatabaseError):
+    """A database doesn't answer now: it can't be reached, starts, ends, is cut off, or took too long."""
 
 
 class SwitchError(PhbError):

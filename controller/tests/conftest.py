@@ -14,6 +14,9 @@ import grpc
 import pytest
 from finsy.proto import p4i, p4r, p4r_grpc, rpc_code, rpc_status
 from google.protobuf import any_pb2
+from postgresql import _cluster as _cluster
+from postgresql import database as database
+from postgresql import postgresql as postgresql
 
 from phb import Artifact, cli
 from phb.compiler.rules import MULTI_FIELD

@@ -1,1 +1,10 @@
-"""Databases by one URL: an SQLite file or PostgreSQL; transactions, and what is wrong in words."""
+"""Databases by one URL: an SQLite file or PostgreSQL; transactions, and what is wrong in words.
+
+place > schema > sqlite, postgresql > database
+"""
+
+from phb.database.database import Database
+from phb.database.place import Place, default_path, place_of
+from phb.database.schema import BIG, REAL, Schema
+
+__all__ = ["BIG", "REAL", "Database", "Place", "Schema", "default_path", "place_of"]
