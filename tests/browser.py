@@ -12,8 +12,10 @@ CHROMIUM = next(
 # It renders files of ours and nothing else: no sandbox of its own (CI is root in a container), no network at all.
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--disable-component-update", "--disable-sync",
 )  # fmt: skip
+NOWHERE = "--host-resolver-rules=MAP * ~NOTFOUND"
+ONLY_LOOPBACK = f"{NOWHERE}, EXCLUDE 127.0.0.1"
 
 # Elements that are wider than the page and don't lie in a box that scrolls, or in others that are named.
 TOO_WIDE = """named => [...document.querySelectorAll('body *')].filter(element => {
@@ -54,7 +56,7 @@ TOO_PALE = """() => {
 class Viewer:
     """A browser that remembers what pages complained about and what they asked for.
 
-    A page is there when an element that `ready` selects is.
+    A page is there when an element that `ready` selects is. Pages are files, or addresses of a server at loopback.
     """
 
     def __init__(self, context, ready):
@@ -65,25 +67,32 @@ class Viewer:
         self.tab.on("pageerror", lambda error: self.told.append(str(error)))
         self.tab.on("request", lambda request: self.asked.append(request.url))
 
-    def show(self, path, width=1280, scheme="light"):
+    def show(self, page, width=1280, scheme="light"):
         self.told.clear()
         self.asked.clear()
         self.tab.emulate_media(color_scheme=scheme, media="screen")
         self.tab.set_viewport_size({"width": width, "height": 900})
-        self.tab.goto(path.as_uri())
+        self.tab.goto(page if isinstance(page, str) else page.as_uri())
         self.tab.wait_for_selector(self.ready)
         return self.tab
 
 
 @contextmanager
-def viewing(profile, ready="html"):
-    """A viewer with a profile in an empty folder; without Playwright or Chromium the test is skipped."""
+def viewing(profile, ready="html", loopback=False):
+    """A viewer with a profile in an empty folder; without Playwright or Chromium the test is skipped.
+
+    With `loopback` it reaches servers at 127.0.0.1, and still nothing else.
+    """
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright: not installed")
     if CHROMIUM is None:
         pytest.skip("Chromium: not installed (Debian: chromium)")
     with playwright.sync_playwright() as driver:
         context = driver.chromium.launch_persistent_context(
-            profile, executable_path=CHROMIUM, headless=True, args=FLAGS, offline=True
+            profile,
+            executable_path=CHROMIUM,
+            headless=True,
+            args=[*FLAGS, ONLY_LOOPBACK if loopback else NOWHERE],
+            offline=not loopback,
         )
         yield Viewer(context, ready)
         context.close()

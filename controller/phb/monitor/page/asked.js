@@ -1,7 +1,7 @@
 // What is asked of the server for one switch: queue contents, explanations, the policy's text; and taking back a push.
 
 import { ask, path } from './source.js'
-import { at, bits, changes, clock, count, counted, keep, make, packets, say, set, visible } from './words.js'
+import { at, bits, changes, clock, count, counted, make, packets, say, set, visible } from './words.js'
 
 const EXAMPLES = [
   'tcp 192.0.2.1:1024 > 198.51.100.2:80 dscp af31 length 1440',
@@ -9,6 +9,7 @@ const EXAMPLES = [
   'icmp 192.0.2.1 > 198.51.100.2 length 84',
 ]
 const MOST_LINES = 20000
+const MOST_RULES = 500
 const MOST_CONVERSATIONS = 50
 const QUEUES_MS = 1000
 
@@ -74,7 +75,7 @@ export class Queues {
       return make('tr', {}, make('th', { scope: 'row' }, name), number(count(queue.depth)), number(limit(queue.limit)), make('td', {}, queue.limit ? meter : ''),
         make('td', {}, `${visible(queue.strategy)}, ${level}`), number(count(queue.drops)), make('td', {}, detail))
     })
-    const told = [`${visible(port.strategy)}`, `${counted(port.depth, 'packet')} waiting`, port.hold_queue ? `of ${count(port.hold_queue)}` : '', port.rate_bps ? `shaped to ${bits(port.rate_bps)}` : ''].filter(Boolean).join(' ')
+    const told = [visible(port.strategy), port.hold_queue ? `${count(port.depth)} of ${counted(port.hold_queue, 'packet')} wait` : `${counted(port.depth, 'packet')} waiting`].join(' · ')
     return make('section', {}, make('h3', {}, visible(port.name)), make('p', { class: 'muted' }, told),
       make('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `queues of ${visible(port.name)}` }, make('table', {}, head(['class', 'waiting', 'limit', 'filled', 'served', 'dropped', 'conversations']), make('tbody', {}, rows))))
   }
@@ -236,13 +237,15 @@ export class Policy {
   }
 
   update(span) {
-    const here = this.page.store.detail(span.name, span.to)
-    const counted = new Map(((here && here.policies) || []).map(one => [JSON.stringify([one.rule, one.direction]), one]))
+    const told = this.page.store.rules(span.name, span.to)
+    if (!told) return
+    const known = new Map(told.map(one => [JSON.stringify([one.rule, one.direction]), one]))
     for (const { rules, counters, rows } of this.cells) {
-      const found = rules.map(({ rule, direction }) => direction === undefined ? here && here.policies.filter(one => one.rule === rule) : [counted.get(JSON.stringify([rule, direction]))]).flat().filter(Boolean)
+      const found = rules.map(({ rule, direction }) => known.get(JSON.stringify([rule, direction]))).filter(Boolean)
       const sum = of => found.reduce((all, one) => all + (one[of] || 0), 0)
-      const never = found.length > 0 && sum('packets') === 0
-      say(counters, !found.length ? '' : never ? 'never' : `${packets(sum('pps'))} ${bits(sum('bps'))}${sum('dropped') > 0 ? ` ${packets(sum('dropped'))} dropped` : ''}`)
+      // Rules without traffic aren't told of, nor those beyond the most busy ones.
+      const never = !found.length && told.length < MOST_RULES
+      say(counters, !found.length ? never ? 'never' : '' : `${packets(sum('pps')).replace('/s', ' packets/s')} · ${bits(sum('bps'))}${sum('dropped') > 0 ? ` · ${packets(sum('dropped'))} dropped` : ''}`)
       set(counters, 'title', found.length ? found.map(one => `${visible(one.rule)} ${visible(one.direction)}: ${count(one.packets)} packets, ${count(one.bytes)} bytes since counting began, class ${visible(one.traffic_class)}`).join('; ') : undefined)
       for (const row of rows) set(row, 'class', never && 'never')
     }
@@ -271,6 +274,7 @@ export class TakingBack {
     const { store, state, virtual } = this.page
     const mark = store.lastMark(state.switch)
     this.name = state.switch
+    this.number = mark.number
     say(at('taking-back'), `Take back push ${visible(mark.number)} of ${visible(this.name)}?`)
     say(this.words, `${visible(mark.user) || 'Somebody'} made it at ${clock(mark.t, virtual)} (${visible(mark.command)}): ${changes(mark)}. The switch gets the entries back that it had before. That is a push of its own, which stands in the history.`)
     say(this.wrong, '')
@@ -282,7 +286,7 @@ export class TakingBack {
     this.yes.disabled = true
     say(this.wrong, 'Asking the switch …')
     try {
-      await ask(path(this.name, 'rollback'), { method: 'POST', headers: { 'X-Phb': 'page' } })
+      await ask(path(this.name, 'rollback'), { method: 'POST', headers: { 'X-Phb': 'page', 'Content-Type': 'application/json' }, body: JSON.stringify({ push: this.number }) })
       this.element.close()
     } catch (error) {
       say(this.wrong, `It was not taken back: ${visible(error.message, 1000)}`)

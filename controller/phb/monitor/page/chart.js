@@ -1,8 +1,8 @@
 // Charts over one time axis. All of a page share one crosshair; pointer, touch and keys move it.
 
-import { clock, draw, make, say, set } from './words.js'
+import { clock, draw, happenedWords, make, say, set } from './words.js'
 
-const LEFT = 64
+const LEFT = 70
 const RIGHT = 10
 const BELOW = 18
 const STEPS_S = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600, 86400]
@@ -50,30 +50,54 @@ export function nice(value) {
   return [1, 2, 5, 10].map(factor => factor * size).find(one => one >= value * 0.999)
 }
 
-// Where the crosshair is; those who follow are told.
+// Where the crosshair is; those who follow are told. Beside it stands what time it is, and what happened then.
 export class Crosshair {
   constructor() {
     this.t = undefined
     this.followers = new Set()
   }
 
-  move(t) {
+  // `chart` is where it was moved.
+  move(t, chart) {
     if (t === this.t) return
-    this.t = t
+    Object.assign(this, { t, chart })
     cancelAnimationFrame(this.frame)
     this.frame = requestAnimationFrame(() => this.followers.forEach(follow => follow()))
   }
 }
 
+const NEAR_PX = 6
+
+export class Tip {
+  constructor(crosshair) {
+    this.crosshair = crosshair
+    this.element = make('div', { class: 'tip', 'aria-hidden': 'true', hidden: true })
+    document.body.append(this.element)
+    crosshair.followers.add(() => this.follow())
+  }
+
+  follow() {
+    const { t, chart } = this.crosshair
+    this.element.hidden = t === undefined || !chart || !chart.element.isConnected
+    if (this.element.hidden) return
+    const { span } = chart
+    const near = [...span.marks, ...span.events].filter(one => Math.abs(chart.x(one.t) - chart.x(t)) <= NEAR_PX)
+    this.element.replaceChildren(make('time', {}, clock(t, span.virtual)), ...near.slice(0, 4).map(one => make('span', { class: one.kind }, happenedWords(one))))
+    const box = chart.svg.getBoundingClientRect()
+    const left = Math.min(box.left + chart.x(t) + 8, innerWidth - this.element.offsetWidth - 8)
+    this.element.style.transform = `translate(${Math.max(4, left).toFixed(0)}px, ${Math.max(4, box.top - this.element.offsetHeight - 2).toFixed(0)}px)`
+  }
+}
+
 export class Chart {
   // `words` gives what a screen reader says of the crosshair's moment.
-  constructor(label, height, crosshair, words) {
-    Object.assign(this, { height, crosshair, width: 0, ticks: [], levels: [] })
+  constructor(label, height, crosshair, words, below = BELOW) {
+    Object.assign(this, { height, crosshair, width: 0, ticks: [], levels: [], timed: below > 0 })
     this.layers = { grid: draw('g', { class: 'grid' }), data: draw('g'), over: draw('g') }
     this.marks = draw('path', { class: 'mark' })
     this.events = draw('path', { class: 'event' })
     this.cross = draw('path', { class: 'cross' })
-    this.svg = draw('svg', { height: height + BELOW, 'aria-hidden': 'true' }, Object.values(this.layers), this.events, this.marks, this.cross)
+    this.svg = draw('svg', { height: height + below, 'aria-hidden': 'true' }, Object.values(this.layers), this.events, this.marks, this.cross)
     this.element = make('div', {
       class: 'plot', tabindex: 0, role: 'group', 'aria-label': `${label}. Left and right move through time.`,
       onpointermove: event => this.point(event), onpointerdown: event => this.point(event),
@@ -91,7 +115,7 @@ export class Chart {
     if (!this.span) return
     const { from, to } = this.span
     const share = (event.clientX - this.svg.getBoundingClientRect().left - LEFT) / this.inner()
-    this.crosshair.move(share >= 0 && share <= 1.02 ? Math.min(to, from + share * (to - from)) : undefined)
+    this.crosshair.move(share >= 0 && share <= 1.02 ? Math.min(to, from + share * (to - from)) : undefined, this)
   }
 
   key(event, words) {
@@ -103,7 +127,7 @@ export class Chart {
     if (!(event.key in moved)) return
     event.preventDefault()
     const t = moved[event.key]
-    this.crosshair.move(t === undefined ? t : Math.min(to, Math.max(from, t)))
+    this.crosshair.move(t === undefined ? t : Math.min(to, Math.max(from, t)), this)
     if (t !== undefined && words) say(document.getElementById('spoken'), words(t))
   }
 
@@ -117,12 +141,13 @@ export class Chart {
     for (let t = Math.ceil((span.from - zone) / stepMs) * stepMs + zone; t <= span.to; t += stepMs) times.push(t)
     pool(this.layers.grid, this.ticks, times.length, () => {
       const [line, text] = [draw('path'), draw('text', { 'text-anchor': 'middle', y: this.height + 13 })]
-      return { line, text, element: draw('g', { class: 'time' }, line, text) }
+      return { line, text, element: draw('g', { class: 'time' }, line, this.timed ? text : '') }
     })
     const end = this.width - RIGHT
     times.forEach((t, index) => {
       const x = this.x(t)
-      set(this.ticks[index].line, 'd', `M${x.toFixed(1)} 0V${this.height + 3}`)
+      set(this.ticks[index].line, 'd', `M${x.toFixed(1)} 0V${this.height + (this.timed ? 3 : 0)}`)
+      if (!this.timed) return
       set(this.ticks[index].text, 'x', Math.min(Math.max(x, LEFT), end - 22).toFixed(1))
       say(this.ticks[index].text, clock(t, span.virtual))
     })

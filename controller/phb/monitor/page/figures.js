@@ -1,7 +1,7 @@
 // The figures of one switch over time: objectives, what happened, rates of ports, delays and drops of classes.
 
 import { Chart, groupsOf, mean, most, nice } from './chart.js'
-import { STATES, bits, clock, counted, draw, keep, lasting, make, markWords, measured, packets, say, set, visible } from './words.js'
+import { STATES, bits, clock, counted, draw, happenedWords, keep, lasting, make, measured, packets, round, say, set, visible } from './words.js'
 
 const PERCENTILES = ['50', '90', '99', '99.9']
 const MOST_HAPPENED = 40
@@ -102,7 +102,7 @@ class Objective {
     this.state = make('span', { class: 'state' })
     this.name = make('span', { class: 'name' })
     this.value = make('span', { class: 'value' })
-    this.chart = new Chart('State of an objective over time', 22, page.crosshair)
+    this.chart = new Chart('State of an objective over time', 22, page.crosshair, undefined, 0)
     this.chart.element.classList.add('strip')
     this.element = make('li', {}, make('p', {}, this.sign, this.name, this.state, this.value), this.chart.element)
   }
@@ -167,7 +167,7 @@ class Happened {
       }, sign, make('time', {}, clock(first.t, span.virtual)), words)),
       update(one) {
         row.one = one
-        say(words, one.kind === 'mark' ? markWords(one) : `${visible(one.event).replaceAll('-', ' ')}: ${visible(one.message)}`)
+        say(words, happenedWords(one))
       },
     }
     return row
@@ -268,7 +268,7 @@ class Port extends Figure {
     const y = value => this.chart.height * (1 - value / top)
     const levels = [0.5, 1].map(share => nice(top * share / 1.3) > top ? undefined : nice(top / 1.3 / (share === 1 ? 1 : 2))).filter((value, index, all) => value && value <= top && all.indexOf(value) === index)
     const lined = this.speed && this.speed <= top
-    this.chart.frame(span, [[this.chart.height, '0'], ...levels.filter(value => !lined || Math.abs(y(value) - y(this.speed)) > 14).map(value => [y(value), bits(value)]), ...lined ? [[y(this.speed), bits(this.speed), 'line']] : []])
+    this.chart.frame(span, [[this.chart.height, '0'], ...levels.filter(value => !lined || Math.abs(y(value) - y(this.speed)) > 14).map(value => [y(value), round(bits(value))]), ...lined ? [[y(this.speed), round(bits(this.speed)), 'line']] : []])
     this.chart.stack(groups, layers, top)
   }
 
@@ -279,7 +279,7 @@ class Port extends Figure {
     say(this.told, parts.filter(Boolean).join(' · '))
     const items = (this.names || []).map(name => {
       const queue = figures && figures.queues[name]
-      const words = queue ? `${bits(queue.bps)}${queue.queued ? ` · ${queue.queued} waiting` : ''}${queue.refused > 0 ? ` · ${packets(queue.refused)} no room` : ''}` : '–'
+      const words = queue ? `${bits(queue.bps)}${queue.queued ? ` · ${queue.queued} waiting` : ''}${queue.refused > 0 ? ` · ${packets(queue.refused)} refused` : ''}` : '–'
       return [name, visible(name), `area ${this.page.colour(name)}`, words]
     })
     if (this.others) items.push(['\0', 'without a class', 'area cx', figures ? bits(Math.max(0, figures.bps - Object.values(figures.queues).reduce((sum, queue) => sum + queue.bps, 0))) : '–'])
@@ -338,9 +338,9 @@ class Delay extends Figure {
     const { chart } = this
     const y = us => chart.height * (1 - (Math.log10(Math.max(us, 10 ** low)) - low) / (high - low))
     const levels = []
-    for (let decade = low; decade <= high; decade += 1) levels.push([y(10 ** decade), lasting(10 ** decade)])
+    for (let decade = low; decade <= high; decade += 1) levels.push([y(10 ** decade), round(lasting(10 ** decade))])
     const latest = groups.length ? groups[groups.length - 1].details[0].objectives : []
-    const bounds = latest.filter(one => one.of === `class ${this.of}` && one.unit === 'ms' && one.bound * 1e3 >= 10 ** low && one.bound * 1e3 <= 10 ** high)
+    const bounds = latest.filter(one => one.of === `class '${this.of}'` && one.unit === 'ms' && one.bound * 1e3 >= 10 ** low && one.bound * 1e3 <= 10 ** high)
     chart.frame(span, levels)
     const values = PERCENTILES.map(percentile => groups.map(group => most(group, detail => {
       const one = detail.classes[this.of]
@@ -349,7 +349,7 @@ class Delay extends Figure {
     const colour = this.page.colour(this.of)
     const paths = [0, 1, 2].map(index => [`band b${index} ${colour}`, chart.band(groups, group => values[index][group], group => values[index + 1][group], y)])
     for (const [index, name] of ['median', '', 'p99', ''].entries()) if (name) paths.push([`line ${name} ${colour}`, chart.line(groups, group => values[index][group], y)])
-    for (const one of bounds) paths.push(['line bound', `M64 ${y(one.bound * 1e3).toFixed(1)}H${chart.width - 10}`])
+    for (const one of bounds) paths.push(['line bound', `M70 ${y(one.bound * 1e3).toFixed(1)}H${chart.width - 10}`])
     chart.paths(paths)
   }
 

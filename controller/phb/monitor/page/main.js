@@ -1,7 +1,7 @@
 // The page: its state is the address behind '#', so that a view can be sent to a colleague.
 
 import { Explain, Policy, Queues, TakingBack } from './asked.js'
-import { Crosshair } from './chart.js'
+import { Crosshair, Tip } from './chart.js'
 import { Figures } from './figures.js'
 import { Network, Strip } from './network.js'
 import { Stream, ask, inside, messagesOf, path } from './source.js'
@@ -15,14 +15,18 @@ const SORTS = ['trouble', 'groups', 'name', 'rate', 'delay']
 const WINDOWS = { 60: '1 min', 300: '5 min', 900: '15 min', all: 'all' }
 const SPEEDS = ['1', '2', '5', '10', '30', '60', '300']
 const COLOURS = 12
+const DRAW_MS = 200
+const OVER_TIME = new Set(['figures', 'policy'])
 const SERIES = 'series?seconds=900&most=900'
 
 class Page {
   constructor() {
     this.store = new Store()
     this.crosshair = new Crosshair()
+    this.tip = new Tip(this.crosshair)
     this.colours = new Map()
     this.speed = 10
+    this.drawn = -Infinity
     this.state = this.parse()
     this.strip = new Strip(this)
     this.network = new Network(this)
@@ -44,6 +48,7 @@ class Page {
     at('play').addEventListener('click', () => this.play(!this.playing))
     at('speed').append(...SPEEDS.map(speed => make('option', { value: speed, selected: speed === String(this.speed) }, `${speed}×`)))
     at('speed').addEventListener('change', event => { this.speed = Number(event.target.value) })
+    at('tests').addEventListener('change', event => event.target.value && this.choose(Number(event.target.value) + 1))
     at('theme').addEventListener('click', () => this.theme())
     try {
       this.dress(localStorage.getItem('phb-theme'))
@@ -166,15 +171,11 @@ class Page {
     set(at('moment'), 'step', Math.max(1, Math.min(1000 * this.store.hello.interval, (recording.last - recording.first) / 1000)))
     at('recorded').hidden = false
     at('live').hidden = true
-    at('marks').replaceChildren(...this.allMarks(recording))
+    const tests = this.store.tests()
+    at('tests').hidden = !tests.length
+    at('tests').replaceChildren(make('option', { value: '' }, 'tests'), ...tests.map(({ t, message }) => make('option', { value: t }, `${clock(t, this.virtual)} ${visible(message)}`)))
     if (this.state.switch && this.known()) this.views[this.state.view].begin()
     return this.schedule()
-  }
-
-  // Where pushes and what else was told stand on the slider.
-  allMarks({ first, last }) {
-    const all = this.store.events.map(one => [one.t, visible(one.message)])
-    return all.slice(0, 100).map(([t, words]) => make('option', { value: Math.min(last, Math.max(first, t)), label: words }))
   }
 
   from(to, window) { return window === 'all' ? '' : String(Math.round(to - Number(window) * 1000)) }
@@ -245,22 +246,26 @@ class Page {
     return this.colours.get(name)
   }
 
+  // However fast messages come, the page is drawn some times a second.
   schedule() {
     if (this.scheduled) return
     this.scheduled = true
-    requestAnimationFrame(() => this.redraw())
+    const wait = DRAW_MS - (performance.now() - this.drawn)
+    if (wait > 0) setTimeout(() => requestAnimationFrame(() => this.redraw()), wait)
+    else requestAnimationFrame(() => this.redraw())
   }
 
   redraw() {
     this.scheduled = false
     const { store, state } = this
     if (!store.hello) return
-    const began = performance.now()
+    const began = this.drawn = performance.now()
     performance.clearMeasures('draw')
     this.strip.update()
     const known = this.known()
     at('network').hidden = Boolean(state.switch)
     at('switch').hidden = !state.switch
+    at('time').hidden = !store.hello.recording && (!state.switch || !OVER_TIME.has(state.view))
     for (const button of at('windows').children) {
       set(button, 'aria-pressed', String(button.dataset.window === state.window))
       button.hidden = button.dataset.window === 'all' && !store.hello.recording
@@ -285,7 +290,9 @@ class Page {
       at('moment').value = store.moment
       set(at('moment'), 'aria-valuetext', clock(store.moment, this.virtual))
       say(at('at'), `${clock(store.moment, this.virtual)} of ${clock(store.hello.recording.last, this.virtual)}`)
-      say(at('state'), 'recording')
+      const test = this.store.tests().findLast(one => one.t <= store.moment)
+      at('tests').value = test ? test.t : ''
+      say(at('state'), test ? visible(test.message) : 'recording')
       set(at('state'), 'class', '')
       return
     }

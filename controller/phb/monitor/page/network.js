@@ -95,6 +95,8 @@ class Tile {
 
   update(summary) {
     const { sign, word } = CONDITIONS[summary.condition]
+    if (summary === this.summary) return
+    this.summary = summary
     set(this.element, 'class', `tile ${summary.condition}`)
     say(this.sign, sign)
     say(this.condition, summary.condition === 'okay' ? '' : summary.unmet > 1 ? `${summary.unmet} ${word}` : word)
@@ -106,9 +108,9 @@ class Tile {
 
   line() {
     const { store } = this.page
-    const told = store.rates(this.info.name, RATES_MS).map(one => one.ports ? { t: one.t, bps: one.away === undefined ? Object.values(one.ports).reduce((sum, port) => sum + port.bps, 0) : 0 } : one)
+    const told = this.summary.condition === 'away' ? [] : store.rates(this.info.name, RATES_MS).map(one => one.ports ? { t: one.t, bps: one.away === undefined ? Object.values(one.ports).reduce((sum, port) => sum + port.bps, 0) : 0 } : one)
     const top = Math.max(1, ...told.map(one => one.bps))
-    const end = store.until()
+    const end = told.length ? told[told.length - 1].t : 0
     set(this.spark, 'd', told.map((one, index) => `${index ? 'L' : 'M'}${(SPARK[0] * (1 - (end - one.t) / RATES_MS)).toFixed(1)} ${(SPARK[1] - 1 - one.bps / top * (SPARK[1] - 3)).toFixed(1)}`).join('') || undefined)
   }
 }
@@ -173,7 +175,8 @@ class Node {
   }
 
   update(summary) {
-    if (!this.isSwitch) return
+    if (!this.isSwitch || summary === this.summary) return
+    this.summary = summary
     const { word } = CONDITIONS[summary.condition]
     set(this.element, 'class', `node ${summary.condition}`)
     set(this.shape, 'd', SHAPES[summary.condition])

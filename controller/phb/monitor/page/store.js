@@ -58,8 +58,7 @@ export class Store {
     this.infos = new Map(hello.switches.map(info => [info.name, info]))
     const old = same ? this.told : new Map()
     this.told = new Map(hello.switches.map(({ name }) => [name, old.get(name) || { details: [], ticks: [], events: [], marks: [] }]))
-    if (!same) this.elsewhere = { events: [] }
-    if (!same) this.events = []
+    if (!same) [this.events, this.everywhere] = [[], []]
     this.moment = undefined
   }
 
@@ -82,8 +81,10 @@ export class Store {
     } else if (message.kind === 'event') {
       const isSame = one => one.switch === message.switch && one.event === message.event && one.message === message.message
       place(this.events, message, isSame)
-      if (told) place(told.events, message, isSame)
-      if (!this.hello.recording && this.events.length > MOST_EVENTS) this.events.shift()
+      // What is of no switch happened to all of them.
+      const own = told ? told.events : message.switch ? [] : this.everywhere
+      place(own, message, isSame)
+      if (!this.hello.recording) for (const events of [this.events, own]) if (events.length > MOST_EVENTS) events.shift()
     } else if (message.kind === 'mark' && told) place(told.marks, message, one => one.number === message.number)
     return undefined
   }
@@ -141,7 +142,16 @@ export class Store {
 
   happened(name, from, to) {
     const { events, marks } = this.told.get(name) || { events: [], marks: [] }
-    return [...events.slice(after(events, from), after(events, to)), ...marks.slice(after(marks, from), after(marks, to))].sort((one, other) => one.t - other.t)
+    return [events, this.everywhere, marks].flatMap(all => all.slice(after(all, from), after(all, to))).sort((one, other) => one.t - other.t)
+  }
+
+  // Where tests of a lab's run begin.
+  tests() { return this.everywhere.filter(one => one.event === 'test') }
+
+  // The newest counts of rules until a time: those of the past aren't kept.
+  rules(name, t) {
+    const { details } = this.told.get(name) || { details: [] }
+    return details.slice(0, after(details, t)).findLast(detail => detail.policies && detail.policies.length)?.policies
   }
 
   lastMark(name) {

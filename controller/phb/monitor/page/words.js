@@ -55,6 +55,8 @@ const scaled = (value, steps) => {
   const [size, unit] = steps.find(([least]) => value >= least * 0.9995) || steps[steps.length - 1]
   return `${trimmed(value / size)}\u00a0${unit}`
 }
+// Of numbers on axes, which are round.
+export const round = text => text.replace(/\.0+(?=\u00a0)/, '')
 const BITS = [[1e12, 'Tbit/s'], [1e9, 'Gbit/s'], [1e6, 'Mbit/s'], [1e3, 'kbit/s']]
 const PACKETS = [[1e6, 'M/s'], [1e3, 'k/s']]
 const TIMES = [[1e6, 's'], [1e3, 'ms']]
@@ -99,7 +101,8 @@ export function measured(value, unit) {
   return `${trimmed(value)}\u00a0${unit === 'percent' ? '%' : visible(unit)}`
 }
 
-export const markWords = mark => `push ${visible(mark.number)} by ${visible(mark.user) || 'nobody known'} (${visible(mark.command)}): ${changes(mark)}, ${visible(mark.outcome)}`
+const markWords = mark => `push ${visible(mark.number)} by ${visible(mark.user) || 'nobody known'} (${visible(mark.command)}): ${changes(mark)}, ${visible(mark.outcome)}`
+export const happenedWords = one => one.kind === 'mark' ? markWords(one) : `${visible(one.event).replaceAll('-', ' ')}: ${visible(one.message)}`
 export function changes(mark) {
   const parts = [['inserted', mark.inserted], ['modified', mark.modified], ['deleted', mark.deleted]].filter(([, many]) => many)
   return parts.length ? parts.map(([word, many]) => `${count(many)} ${word}`).join(', ') : 'no entry changed'
