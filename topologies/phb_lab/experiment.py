@@ -16,7 +16,7 @@ from phb_lab.levels import Asked as AskedLevels
 from phb_lab.outcome import NANOSECONDS, Outcome
 from phb_lab.stamps import Asked as AskedStamp
 from phb_lab.stamps import with_stamps
-from phb_lab.study import Run, Snapshot, Study, T
+from phb_lab.study import Run, Snapshot, Study, T, Test
 from phb_switch import ExecutorName
 
 DEFAULT_SEED = 1
@@ -103,6 +103,7 @@ def run_test(
     followed: Followed | None = None,
     stamps: Sequence[AskedStamp] = (),
     levels: AskedLevels | None = None,
+    looks: Looks | None = None,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Run[T]:
     """Run one test.
@@ -110,8 +111,8 @@ def run_test(
     Each test draws from a seed of its own, made from ``seed`` and its name, so that the tests of a study are
     independent runs. ``options`` that are left out have their defaults, ``policies`` are other policy files by switch,
     ``captures`` is a folder that keeps the captures; packets of ``followed`` are followed, ``stamps`` measure, and
-    objectives are judged as ``levels`` asks, in virtual time only;
-    ``progress`` is called with the share that is done, 0 to 1.
+    objectives are judged as ``levels`` asks, in virtual time only; so are switches looked at as ``looks`` says, which
+    without it are for ``levels`` alone; ``progress`` is called with the share that is done, 0 to 1.
 
     Raises:
         UnsupportedError: the test can't run this way.
@@ -123,12 +124,13 @@ def run_test(
         raise UnsupportedError(f"{study.name} {test.name}: {reason}")
     chosen = study.defaults() | dict(options or {})
     lasting = test.duration_s if duration_s is None else duration_s
-    own_seed = Random(f"{seed}/{test.name}").randrange(2**63)
-    network = study.network(test, seed=own_seed, options=chosen).with_policies(policies or {})
+    own_seed = _own_seed(seed, test)
+    network = network_of(study, test, seed=seed, options=chosen, policies=policies)
     if stamps:
         network = with_stamps(network, stamps)
     if levels is not None:
         network = with_objectives(network, levels.files)
+        looks = looks or Looks(levels.takers, levels.every_ns)
     with _folder(captures) as folder:
         with way.open(network, own_seed) as run:
             run.push_policies()
@@ -136,7 +138,7 @@ def run_test(
                 run.tap(node, port, folder / f"{name}.pcap")
             if followed is not None:
                 run.follow(followed)
-            achieved = None if levels is None else run.watch(Looks(levels.takers))
+            achieved = None if looks is None else run.watch(looks)
             end_ns = lasting * NANOSECONDS
             outcome = run.run(
                 end_ns, lambda now: progress(min(now / end_ns, 1.0)), study.snapshots(test, network, lasting)
@@ -157,8 +159,25 @@ def run_test(
         remarks=tuple(evaluation.remarks),
         details=evaluation.details,
         journeys=journeys,
-        levels=achieved,
+        levels=None if levels is None else achieved,
     )
+
+
+def network_of(
+    study: Study[T],
+    test: T,
+    *,
+    seed: int,
+    options: Mapping[str, int] | None = None,
+    policies: Mapping[str, tuple[Path, ...]] | None = None,
+) -> Network:
+    """Give the network that :func:`run_test` runs."""
+    chosen = study.defaults() | dict(options or {})
+    return study.network(test, seed=_own_seed(seed, test), options=chosen).with_policies(policies or {})
+
+
+def _own_seed(seed: int, test: Test) -> int:
+    return Random(f"{seed}/{test.name}").randrange(2**63)
 
 
 @contextmanager

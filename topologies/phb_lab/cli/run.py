@@ -8,11 +8,13 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from phb.cli.grouping import grouped
 from phb_lab import registry
 from phb_lab.cli.application import app, check_result_file, make_folder
 from phb_lab.cli.arguments import parse_options, parse_policies
 from phb_lab.cli.following import tell_journeys
 from phb_lab.cli.running import Job, run_all, title
+from phb_lab.cli.showing import LiveOptions, shown
 from phb_lab.errors import UnsupportedError, UsageError
 from phb_lab.experiment import DEFAULT_SEED, Mode, TargetName, Way
 from phb_lab.following import parse_flow
@@ -33,8 +35,10 @@ from phb_switch import ExecutorName
 
 
 @app.command()
+@grouped
 def run(
     network: Annotated[str, typer.Argument(help=f"{', '.join(registry.NAMES)}, or the path of a network of your own")],
+    live: LiveOptions,
     test: Annotated[list[str] | None, typer.Option(help="only this test; may be repeated")] = None,
     seed: Annotated[
         int, typer.Option(min=0, max=2**63 - 1, help="of everything that is drawn; the same seed, the same bytes")
@@ -85,11 +89,11 @@ def run(
         list[Path] | None,
         typer.Option(
             metavar="FILE",
-            help="judge the objectives of this policy file, whose node is a switch, at each second; may be repeated",
+            help="judge the objectives of this policy file, whose node is a switch, at each look; may be repeated",
         ),
     ] = None,
     levels: Annotated[
-        bool, typer.Option("--levels", help="judge the objectives of the network's own policies, at each second")
+        bool, typer.Option("--levels", help="judge the objectives of the network's own policies, at each look")
     ] = False,
     display: Annotated[
         bool,
@@ -115,6 +119,8 @@ def run(
 
       phb-lab run s390 --test diffserv-fifo-cip --stamp 'branch>os390=63,0' --short
 
+      phb-lab run s390 --test diffserv-wfq-cip --record s390.jsonl.gz
+
       phb-lab run s390 --test ipprec-fifo-osa2 --captures captures --set transmit_ring=6 --duration 60
     """
     study = registry.find(network)
@@ -130,7 +136,8 @@ def run(
     if (objectives or levels) and mode == "mininet":
         option = "--objectives" if objectives else "--levels"
         raise UsageError(f"{option}: objectives are judged in virtual time only; expected no --mode mininet")
-    asked = AskedLevels(tuple(objectives or ())) if objectives or levels else None
+    live.check(way, judged=bool(objectives or levels))
+    asked = AskedLevels(tuple(objectives or ()), every_ns=live.every_ns) if objectives or levels else None
     stamps = [parse_stamp(each) for each in stamp or ()]
     followed = None if trace is None else parse_flow(trace, trace_packets)
     if short and duration is not None:
@@ -149,7 +156,7 @@ def run(
     jobs: list[Job] = [(each, options) for each in tests]
     if extra:
         jobs += study.extra_runs(tests, options)
-    with Interruption() as interruption:
+    with Interruption() as interruption, shown(live, study, jobs, seed=seed, policies=policies) as showing:
         runs = run_all(
             study,
             jobs,
@@ -163,6 +170,7 @@ def run(
             followed=followed,
             stamps=stamps,
             levels=asked,
+            showing=showing,
         )
     main, others = runs[: len(tests)], runs[len(tests) :]
     _print(console, study, main, others, title(study, main, way, seed))

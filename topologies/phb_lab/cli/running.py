@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
@@ -13,6 +13,9 @@ from phb_lab.interruption import Interruption
 from phb_lab.levels import Asked as AskedLevels
 from phb_lab.stamps import Asked as AskedStamp
 from phb_lab.study import Run, Study, Test
+
+if TYPE_CHECKING:
+    from phb_lab.live.showing import Showing
 
 Job = tuple[Test, Mapping[str, int]]
 
@@ -41,15 +44,21 @@ def run_all(
     followed: Followed | None = None,
     stamps: Sequence[AskedStamp] = (),
     levels: AskedLevels | None = None,
+    showing: "Showing | None" = None,
 ) -> list[Run[Any]]:
-    """Run each (test, options), at most a minute each if ``short``, and show progress on standard error."""
+    """Run each (test, options), at most a minute each if ``short``, and show progress on standard error.
+
+    ``showing`` shows them while they run.
+    """
     runs = []
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"))
     with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as progress:
         task = progress.add_task(study.name, total=len(jobs))
         for number, (test, options) in enumerate(jobs):
             interruption.check()
-            progress.update(task, description=_describe(study, test, options))
+            name = _describe(study, test, options)
+            progress.update(task, description=name)
+            looks = None if showing is None else showing.begin(f"{name}: {test.title}", levels)
             lasting = min(test.duration_s, test.short_s) if short else duration
             runs.append(
                 run_test(
@@ -64,6 +73,7 @@ def run_all(
                     followed=followed,
                     stamps=stamps,
                     levels=levels,
+                    looks=looks,
                     progress=_share(progress, task, number, interruption),
                 )
             )

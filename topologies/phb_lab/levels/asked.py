@@ -19,11 +19,13 @@ class Asked:
 
     Attributes:
         files: policy files with objectives; the node of each is a switch, which is given them beside its own.
-        takers: get an observation of each switch at each second, as from `phb monitor`.
+        takers: get an observation of each switch at each look, as from `phb monitor`.
+        every_ns: between two looks.
     """
 
     files: tuple[Path, ...] = ()
     takers: tuple[Taker, ...] = ()
+    every_ns: int = PERIOD_NS
 
 
 @dataclass(frozen=True)

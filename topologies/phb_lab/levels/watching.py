@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import phb
 from phb import inventory
-from phb.deploying import Prepared, open_session, prepare
+from phb.deploying import open_session, prepare
 from phb.monitor.changes import changes_between
 from phb.monitor.judging import Judging
 from phb.monitor.observation import Observation
@@ -31,7 +31,7 @@ _LONGEST = 3.5
 class _Watched:
     name: str
     looking: Looking
-    prepared: Prepared
+    rates: Mapping[int, int | None]
     judging: Judging
     before: Sample | None = None
 
@@ -79,7 +79,8 @@ class Watching:
             judging = Judging(switch.name)
             judging.follow(objectives, self._began_ns)
             looking = Looking(session, switch.name, prepared, lambda: self._time_ns)
-            self._watched.append(_Watched(switch.name, looking, prepared, judging))
+            rates = {port.number: port.rate_bps for port in switch.ports}
+            self._watched.append(_Watched(switch.name, looking, rates, judging))
         if self._looks.judged and not judged:
             raise UsageError(f"{network.name}: found no objectives in its policies, expected some to judge")
 
@@ -106,8 +107,12 @@ class Watching:
             self._interfaces_ns = time_ns + int(COUNTERS_S * NANOSECONDS)
         reads = await asyncio.gather(*(each.looking.look(interfaces=interfaces) for each in self._watched))
         for watched, read in zip(self._watched, reads, strict=True):
-            # Its own clock stands where its last packet was.
-            sample = replace(read, switch_time_ns=time_ns)
+            # Its own clock stands where its last packet was, and of the rates of virtual lines it knows nothing.
+            ports = {
+                name: replace(port, speed_bps=port.speed_bps or watched.rates.get(port.number))
+                for name, port in read.ports.items()
+            }
+            sample = replace(read, switch_time_ns=time_ns, ports=ports)
             between = changes_between(watched.before, sample, _LONGEST * self.period_ns / NANOSECONDS)
             watched.before = sample
             if not between.changes:

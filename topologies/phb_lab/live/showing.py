@@ -1,0 +1,144 @@
+"""Tests of a run, one after another on one time axis, as live messages: for a page, for a recording, or for both."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC
+
+from phb import Report
+from phb.entries import Change
+from phb.monitor.live import Live
+from phb.monitor.observation import Event, EventKind
+from phb_lab.description import Network
+from phb_lab.errors import UsageError
+from phb_lab.levels import Asked, Looks
+from phb_lab.levels.achieved import NANOSECONDS
+from phb_lab.live.overview import overview
+from phb_lab.virtual import EPOCH
+
+BEGAN_NS = int(EPOCH.replace(tzinfo=UTC).timestamp()) * NANOSECONDS
+"""When the first test begins, by the clock of messages."""
+
+_STEP_S = 0.1
+
+
+class Pace:
+    """Makes virtual time pass no faster than so many of its seconds in one of ours.
+
+    Args:
+        rate: Seconds of virtual time in one second.
+        check: Called while it waits; may raise to stop.
+    """
+
+    def __init__(
+        self,
+        rate: float,
+        check: Callable[[], None] = lambda: None,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._rate = rate
+        self._check = check
+        self._clock = clock
+        self._sleep = sleep
+        self._began = clock()
+
+    def begin(self) -> None:
+        """Begin anew: a test doesn't make up for the time that its set-up took."""
+        self._began = self._clock()
+
+    def wait(self, now_ns: int) -> None:
+        """Wait until it is time for this moment since the beginning."""
+        due = self._began + now_ns / NANOSECONDS / self._rate
+        while (left := due - self._clock()) > 0:
+            self._check()
+            self._sleep(min(left, _STEP_S))
+
+
+class Showing:
+    """Shows tests while they run.
+
+    Attributes:
+        live: What tells of them.
+
+    Args:
+        title: Of the page.
+        networks: All that will run.
+        every_ns: Between two looks at the switches.
+        record: Gets the messages of a recording, each a line without its end.
+        pace: How fast virtual time passes; without it, as fast as it is worked out.
+
+    Raises:
+        UsageError: no network has a switch.
+        phb.InputError: a policy file is wrong.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        networks: Iterable[Network],
+        *,
+        every_ns: int = NANOSECONDS,
+        record: Callable[[bytes], None] | None = None,
+        pace: Pace | None = None,
+    ) -> None:
+        self._every_ns = every_ns
+        self._pace = pace
+        self._before_ns = self._now_ns = 0
+        self._pushes = 0
+        switches, links = overview(networks)
+        if not switches:
+            raise UsageError(f"{title}: found no switch in these tests, expected one to watch")
+        self.live = Live(
+            switches,
+            links,
+            every_ns / NANOSECONDS,
+            title=title,
+            clock_ns=lambda: BEGAN_NS + self._now_ns,
+            record=record,
+        )
+
+    def begin(self, name: str, levels: Asked | None = None) -> Looks:
+        """Begin a test, right behind the one before; give how its switches are to be looked at.
+
+        Args:
+            name: What it is, in a line.
+            levels: What is judged, if anything is.
+        """
+        if self._now_ns:
+            self._now_ns += self._every_ns
+        self._before_ns = self._now_ns
+        self.live.happened(Event(BEGAN_NS + self._now_ns, "", EventKind.TEST, name))
+        if self._pace is not None:
+            self._pace.begin()
+        return Looks(
+            (self.live, *(levels.takers if levels is not None else ())),
+            every_ns=self._every_ns,
+            judged=levels is not None,
+            at_all=True,
+            before_ns=self._before_ns,
+            pushed=self._pushed,
+            after=self._looked,
+        )
+
+    def _pushed(self, reports: Mapping[str, Report]) -> None:
+        for switch, report in reports.items():
+            self._pushes += 1
+            self.live.mark(
+                {
+                    "kind": "mark",
+                    "t": (BEGAN_NS + self._now_ns) // 1_000_000,
+                    "switch": switch,
+                    "number": self._pushes,
+                    "command": "phb-lab",
+                    "user": "",
+                    "outcome": "applied",
+                    "inserted": report.count(Change.INSERT),
+                    "modified": report.count(Change.MODIFY),
+                    "deleted": report.count(Change.DELETE),
+                }
+            )
+
+    def _looked(self, now_ns: int) -> None:
+        self._now_ns = self._before_ns + now_ns
+        if self._pace is not None:
+            self._pace.wait(now_ns)
