@@ -18,6 +18,7 @@ import pytest
 import typer
 
 from controller.tests.monitor.made_up_history import write_history
+from controller.tests.terminal import Terminal
 from phb.cli.commands import app
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,6 +28,8 @@ REFLECTOR = "192.0.2.1:862"
 LINES = 25  # of an output that are shown
 _UNTIL = {"phb watch": "in-sync", "phb router": "primary", "phb stamp reflect": "reflecting"}
 """What those say that run until a signal."""
+_DRAWS = {"phb top": "class-default"}
+"""What those show that draw on a terminal until somebody quits; the text below them is written by hand."""
 
 
 def commands():
@@ -98,6 +101,12 @@ def test_every_documented_command_runs(run_switch, reflector, tmp_path):
         near, other = reflector
         far = other if command.startswith("phb stamp reflect") else near
         words = [sys.executable, "-m", *shlex.split(command.replace(ADDRESS, address).replace(REFLECTOR, far))]
+        if drawn := next((word for start, word in _DRAWS.items() if command.startswith(start)), None):
+            with Terminal(words, environment, tmp_path, columns=100) as terminal:
+                terminal.until(drawn)
+                terminal.press("q")
+                assert terminal.ended() == (0, True), command
+            continue
         process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment, cwd=tmp_path)
         if last := next((word for start, word in _UNTIL.items() if command.startswith(start)), None):
             output = ""

@@ -15,6 +15,7 @@ COMMANDS = (
     "push",
     "watch",
     "monitor",
+    "top",
     "router",
     "inventory",
     "rollback",

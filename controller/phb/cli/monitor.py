@@ -120,11 +120,11 @@ def monitor(
     followed = switches.followed(lambda problem: running.tell(problem))
 
     def meant(whole: Inventory | None) -> tuple[list[Switch], list[StampSession]]:
-        chosen = _chosen(switches, reading, files or (), whole)
+        chosen = chosen_switches(switches, reading, files or (), whole)
         return chosen, switches.sessions(chosen, whole)
 
     chosen, sessions = meant(None if followed is None else followed.current)
-    pushed = _pushed(chosen, artifact, reading, state)
+    pushed = pushed_policies(chosen, artifact, reading, state)
     running = Running(
         Monitor(chosen, artifact, Options(interval, once=once), pushed=pushed, sessions=sessions),
         chosen,
@@ -140,7 +140,7 @@ def monitor(
     return run_until_signal(running.forever(followed, meant))
 
 
-def _chosen(
+def chosen_switches(
     switches: SwitchOptions, reading: ReadingOptions, files: Sequence[str], whole: Inventory | None
 ) -> list[Switch]:
     """Give the switches that are meant, and check their certificates."""
@@ -151,7 +151,7 @@ def _chosen(
     return chosen
 
 
-def _pushed(
+def pushed_policies(
     chosen: Sequence[Switch], artifact: Artifact, reading: ReadingOptions, state: Path | None
 ) -> Mapping[str, Prepared]:
     """Give the policies that switches without files were given last."""

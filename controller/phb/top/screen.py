@@ -89,7 +89,8 @@ class Top(App[int]):
         redraw_s: float = 1.0,
         attend: Callable[[str], None] = lambda switch: None,
     ) -> None:
-        super().__init__()
+        # The terminal's own colours, and with NO_COLOR none.
+        super().__init__(ansi_color=True)
         self.known = known
         self.view = View(by)
         self.listing = Listing(self.view)

@@ -130,6 +130,10 @@ RUNS = {
         ["monitor", "--inventory", "INVENTORY", "--once", "--history", "FOLDER"],
         ["monitor", "--inventory", "INVENTORY", "--once", "--history", "HISTORY", "--history-keep", EVIL],
     ],
+    "top": [
+        ["top", "--inventory", "INVENTORY"],
+        ["top", "--inventory", "INVENTORY", "--switch", EVIL],
+    ],
     "stamp": [
         ["stamp", "send", EVIL],
         ["stamp", "send", "127.0.0.1:9", "--dscp", EVIL],

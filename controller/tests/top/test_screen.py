@@ -1,14 +1,18 @@
 """The screen as text, and its keys."""
 
+import os
+import re
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 
-from controller.tests.top.made_up_messages import away, detail, hello, network, tick
+from controller.tests.top.made_up_messages import BEGAN, away, detail, hello, network, tick
 from phb.top.known import Item, Known
 from phb.top.rows import By
 from phb.top.screen import NOTHING_IS_WRITTEN, Top
 
+PICTURE = Path(__file__).parents[3] / "docs" / "pictures" / "top.svg"
 EVIL = "[red]x[/] \x1b[31m\n\u202e東"
 
 
@@ -162,6 +166,25 @@ async def test_names_are_shown_as_they_are():
             await pilot.press(*keys)
             await pilot.pause()
             assert "[red]x[/] \\x1b[31m\\n\\u202e東" in text_of(app)
+
+
+async def test_the_picture():
+    """With PHB_RECORD=1 the docs' picture is drawn anew, without the fonts that it would ask a network for."""
+    messages = list(network(["core", "edge", "west"], 60))
+    for message in messages:
+        if message["kind"] == "detail":
+            gold = message["classes"]["gold"]
+            second = (message["t"] - BEGAN) / 1000
+            gold["bps"] = 2e6 + 1e6 * (second % 7)
+            gold["delays"] = gold["delays"] | {"99": 1200 + 300 * (second % 11)}
+    async with shown([*messages, *away("west", 60)], size=(90, 30)) as (app, pilot):
+        await pilot.press("f8", "down", "down")
+        await pilot.pause()
+        drawn = app.export_screenshot(title="phb top --inventory network.yaml")
+    assert "gold" in drawn
+    if os.environ.get("PHB_RECORD"):
+        PICTURE.write_text(re.sub(r"@font-face \{.*?\}\n", "", drawn, flags=re.DOTALL))
+    assert "font-face" not in PICTURE.read_text()
 
 
 async def test_nothing_at_all():
