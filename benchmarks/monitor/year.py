@@ -21,7 +21,7 @@ from benchmarks.figures import Figure
 from benchmarks.monitor.policy import CLASSES
 from phb.delays import bucket_of
 from phb.monitor.history.accounts import By, accounts
-from phb.monitor.history.file import DAY, HOUR, HistoryFile, Level
+from phb.monitor.history.file import DAY, HOUR, HistoryFile, Known, Level, key
 from phb.monitor.history.packing import pack_day
 from phb.monitor.history.retention import DEFAULT
 from phb.monitor.history.totals import Totals
@@ -100,25 +100,28 @@ def fill(file: HistoryFile) -> dict[str, float]:
     kept[Level.HOUR] = DAYS - DEFAULT.hours // DAY
     for switch in range(SWITCHES):
         with file.transaction():
-            known = file.switch(f"s{switch}")
-            numbers = [
-                (
-                    file.subject(known, Subject(SubjectKind.CLASS, f"class{each}")),
-                    file.subject(known, Subject(SubjectKind.POLICY, f"rule{each}", "outgoing")),
-                )
+            pairs = [
+                (Subject(SubjectKind.CLASS, f"class{each}"), Subject(SubjectKind.POLICY, f"rule{each}", "outgoing"))
                 for each in range(CLASSES)
             ]
+            name = f"s{switch}"
+            everyone: dict[str, Known] = {}
+            file.name(everyone, {name: [each for pair in pairs for each in pair]})
+            known = everyone[name]
+            numbers = [(known.subjects[of_class], known.subjects[of_policy]) for of_class, of_policy in pairs]
             # Other switches' subjects have numbers of their own, which would take as much room as these.
             if not switch:
                 rows = [_rows(_draw(seed, numbers, busy=False)) for seed in range(DRAWN)]
+            records: dict[int, bytes] = {}
             for day in range(DAYS):
                 drawn = (switch * 3 + day) % DRAWN
                 for level, found in rows[drawn].items():
                     if day < kept[level]:
                         continue
                     for minute, data in found:
-                        file.replace(level, known.number, day * DAY + minute, data)
+                        records[key(level, known.number, day * DAY + minute)] = data
                         sizes[level.name] = sizes.get(level.name, 0) + len(data)
+            file.replace(records)
     return sizes
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from phb.device.session import CounterValue
 from phb.monitor.history.file import Closed, Gap, HistoryFile
+from phb.monitor.history.position import subjects_of
 from phb.monitor.observation import Subject, SubjectKind
 from phb.monitor.sample import ClassCount, PolicyCount, Sample, StreamCount
 
@@ -30,11 +31,19 @@ def sample(switch: str, minute: int, packets: int, rules: tuple[str, ...] = ("vo
     return Sample(switch, minute * MINUTE_NS + 1, minute * MINUTE_NS + 1, 1, 1, {"gold": gold}, policies, streams)
 
 
-def write_history(path: Path, switches: tuple[str, ...] = ("edge",), rules: tuple[str, ...] = ("voice", "web")) -> None:
+def write(file: HistoryFile, closed: Closed) -> None:
+    """Write a minute, in a transaction."""
+    everyone = file.everyone()
+    file.name(everyone, {closed.switch: [*subjects_of(closed.start), *subjects_of(closed.latest)]})
+    file.put(file.rows([(everyone[closed.switch], closed)]))
+
+
+def write_history(
+    path: Path | str, switches: tuple[str, ...] = ("edge",), rules: tuple[str, ...] = ("voice", "web")
+) -> None:
     """Write ten minutes of November and of October, 1,000 packets in each, and a gap after each of the two."""
     with HistoryFile(path) as file, file.transaction():
         for switch in switches:
-            known = file.switch(switch)
             start, packets = sample(switch, FIRST - 30, 0, rules), 0
             for first in (FIRST - 30, FIRST):
                 for minute in range(first, first + 10):
@@ -42,6 +51,6 @@ def write_history(path: Path, switches: tuple[str, ...] = ("edge",), rules: tupl
                     ended = (minute * MINUTE_NS) if minute == first + 9 else 0
                     gaps = (Gap(ended - 30 * 10**9, ended, counted=first == FIRST),) if ended else ()
                     closed = Closed(switch, minute, start, sample(switch, minute, packets, rules), gaps)
-                    known.position = file.write(known, closed)
+                    write(file, closed)
             subject = Subject(SubjectKind.POLICY, rules[0], "")
-            file.networks(known, subject, "10.1.0.0/16", "10.2.0.0/16")
+            file.networks([(file.everyone()[switch].subjects[subject], "10.1.0.0/16", "10.2.0.0/16")])

@@ -172,7 +172,7 @@ def _known(file: HistoryFile, switches: Sequence[str]) -> dict[str, int]:
 
 
 def _damaged(file: HistoryFile, error: ValueError) -> InputError:
-    return InputError(Origin(str(file.path)), f"a damaged record ({error})", "a history of phb")
+    return InputError(Origin(str(file.place)), f"a damaged record ({error})", "a history of phb")
 
 
 def _sum(file: HistoryFile, level: Level, switch: int, first: int, end: int, totals: Totals, *, delays: bool) -> bool:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from phb.model import PolicySet
 from phb.monitor.history.coding import packed
-from phb.monitor.history.file import Closed, Gap, Known
+from phb.monitor.history.file import Closed, Gap, Known, Mark
+from phb.monitor.history.sharing import is_after
 from phb.monitor.observation import EventKind, Observation
 from phb.monitor.sample import Sample
 
 MINUTE_NS = 60 * 10**9
 SECOND_NS = 10**9
+_INSTANCES = 8
 
 
 def _numbers() -> array[int]:
@@ -29,6 +31,7 @@ class _Book:
         fresh: `latest` is not yet in a closed minute.
         latest: The newest one; it is of `minute`.
         policy: Another one may have other names for the same counters.
+        instances: The newest of the switch, in their order.
         seconds: Records of this minute's seconds: second, how many subjects, and of each number, packets and bytes that
             came, packets that were dropped.
     """
@@ -39,6 +42,7 @@ class _Book:
     policy: PolicySet | None
     fresh: bool = True
     gaps: list[Gap] = field(default_factory=list)
+    instances: list[int] = field(default_factory=list)
     seconds: array[int] = field(default_factory=_numbers)
 
 
@@ -69,6 +73,7 @@ class Books:
         book = self._books.get(observation.switch)
         if book is None:
             book = self._books[observation.switch] = _Book(sample, sample, minute, observation.policy)
+            book.instances.append(sample.instance)
             # At once, so that the file has a position from now on, and what passed while nobody looked.
             yield self._closed(observation.switch, book, landmark=True)
             return
@@ -80,6 +85,8 @@ class Books:
         if observation.gap_s > 0:
             counted = sample.instance == book.latest.instance
             book.gaps.append(Gap(sample.time_ns - round(observation.gap_s * SECOND_NS), sample.time_ns, counted))
+        if sample.instance != book.latest.instance:
+            book.instances = [*book.instances, sample.instance][-_INSTANCES:]
         book.latest, book.fresh = sample, True
         known = self._known.get(observation.switch)
         if known is not None and observation.changes:
@@ -87,6 +94,19 @@ class Books:
         if landmark:
             # Whoever is new in this sample is counted from it on.
             yield self._closed(observation.switch, book, landmark=True)
+
+    def instances(self, switch: str) -> Sequence[int]:
+        """Give the newest instances of a switch, in their order."""
+        book = self._books.get(switch)
+        return () if book is None else book.instances
+
+    def settle(self, marks: Mapping[str, Mark]) -> None:
+        """Forget what isn't later than these samples: another monitor has written it."""
+        for switch, mark in marks.items():
+            book = self._books.get(switch)
+            if book is not None and not is_after(book.latest, mark, book.instances):
+                book.fresh = False
+                book.gaps, book.seconds = [], _numbers()
 
     def end(self, before_ns: int | None = None) -> Iterator[Closed]:
         """Close the minutes that are open, or of them those whose last sample was before a time."""

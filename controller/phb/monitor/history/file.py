@@ -1,73 +1,53 @@
-"""The SQLite file of the history: one writer, any number of readers, each change one transaction.
+"""The history in its database, an SQLite file or PostgreSQL: any number of readers, each change one transaction.
 
 Every row of records is the totals of one switch and one span; the key says which: level, switch and first minute in one
 integer, so that a month of one switch lies together. A minute is added to its hour and its day in the transaction that
-writes it, with the position that its counters had reached: a process that is killed leaves all of it or nothing. A
-rollback journal and not WAL: a file that is moved away takes all of its records along, and a new one finds none.
+writes it, with the position that its counters had reached: a process that is killed leaves all of it or nothing.
+
+What is written is made before its transaction begins (`rows`): nobody waits for a process that counts, or was frozen.
 """
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
-from typing import Final, Self
+from typing import Any, Final, Self
 
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Executable,
+    bindparam,
+    delete,
+    func,
+    insert,
+    literal_column,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+
+from phb.database import Database, Place, place_of
 from phb.errors import InputError
 from phb.monitor.history.coding import packed, unpacked
+from phb.monitor.history.lease import Lease
 from phb.monitor.history.position import Position, between, position_of
+from phb.monitor.history.tables import OWN, OWN_SCHEMA, SHARED, SHARED_SCHEMA
 from phb.monitor.history.totals import Totals
 from phb.monitor.observation import Event, Subject, SubjectKind
 from phb.monitor.sample import Sample
 from phb.origin import Origin
 
-SCHEMA_VERSION: Final = 1
-APPLICATION_ID: Final = 0x70_68_62_68  # "phbh"
 BUSY_SECONDS: Final = 5.0
+ANSWER_SECONDS: Final = 2.0
+"""How long PostgreSQL may take for a statement, and how long a transaction of a frozen monitor keeps others waiting."""
 HOUR, DAY = 60, 1440  # in minutes
-
-_SCHEMA: Final = """
-CREATE TABLE switch (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
-CREATE TABLE subject (
-    id INTEGER PRIMARY KEY,
-    switch INTEGER NOT NULL REFERENCES switch,
-    kind TEXT NOT NULL,
-    name TEXT NOT NULL,
-    direction TEXT NOT NULL,
-    source TEXT NOT NULL DEFAULT '',
-    destination TEXT NOT NULL DEFAULT '',
-    UNIQUE (switch, kind, name, direction)
-) STRICT;
-CREATE TABLE position (
-    switch INTEGER PRIMARY KEY REFERENCES switch,
-    time_ns INTEGER NOT NULL,
-    instance TEXT NOT NULL,  -- SQLite's integers have a sign, instances 64 bits
-    data BLOB NOT NULL
-) STRICT;
-CREATE TABLE record (key INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT;
-CREATE TABLE gap (
-    switch INTEGER NOT NULL REFERENCES switch,
-    began_ns INTEGER NOT NULL,
-    ended_ns INTEGER NOT NULL,
-    counted INTEGER NOT NULL,
-    PRIMARY KEY (switch, began_ns)
-) STRICT;
-CREATE TABLE event (
-    number INTEGER PRIMARY KEY,
-    time_ns INTEGER NOT NULL,
-    switch TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    message TEXT NOT NULL,
-    subject TEXT NOT NULL DEFAULT '',
-    measure TEXT NOT NULL DEFAULT '',
-    value REAL,
-    bound REAL
-) STRICT;
-CREATE INDEX event_at ON event (time_ns);
-"""
+_ASKED: Final = 500
+"""Records that are asked for at once."""
 
 
 class Level(IntEnum):
@@ -132,32 +112,73 @@ class Known:
     position: Position | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Which sample a position is of; its `switch_time_ns` is 0 where the file has none."""
+
+    time_ns: int
+    instance: int
+    switch_time_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An event of the file, and the token of the monitor that wrote it."""
+
+    time_ns: int
+    switch: str
+    kind: str
+    message: str
+    subject: str
+    measure: str
+    bound: float | None
+    writer: str = ""
+
+
+@dataclass(slots=True)
+class Rows:
+    """What one transaction writes.
+
+    Attributes:
+        records: By key.
+        reached: The positions by switch.
+    """
+
+    records: dict[int, bytes] = field(default_factory=dict)
+    positions: list[dict[str, Any]] = field(default_factory=list)
+    gaps: list[dict[str, Any]] = field(default_factory=list)
+    reached: dict[str, Position] = field(default_factory=dict)
+
+
 class HistoryFile:
-    """The open file, made where it isn't there; one thread at a time.
+    """The open history, made where it isn't there; one thread at a time.
+
+    Args:
+        token: Of the monitor that shares it, whose transactions others may have forbidden; without one (and on SQLite)
+            all are allowed.
 
     Raises:
         InputError: It is damaged, another program's or another version's.
-        OSError, sqlite3.OperationalError: It can't be opened now.
+        OSError, DatabaseAwayError: It can't be opened now.
     """
 
-    def __init__(self, path: Path, *, read_only: bool = False) -> None:
-        self.path = path
-        if read_only:
-            if not path.is_file():
-                raise self._wrong("no such file", "a file that phb monitor --history has written")
-            self._connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
-        else:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._connection = sqlite3.connect(
-                path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
-            )
+    def __init__(self, place: Place | Path | str, *, read_only: bool = False, token: str = "") -> None:
+        self.place = place_of(place)
+        self.path = self.place.path
+        self.is_shared = self.path is None
+        if read_only and self.path is not None and not self.path.is_file():
+            raise InputError(Origin(str(self.path)), "no such file", "a file that phb monitor --history has written")
+        schema, self._tables = (SHARED_SCHEMA, SHARED) if self.is_shared else (OWN_SCHEMA, OWN)
+        self._insert = postgresql.insert if self.is_shared else sqlite.insert
+        self._database = Database(self.place, schema, busy_s=BUSY_SECONDS, answer_s=ANSWER_SECONDS, read_only=read_only)
+        self._connection: Connection | None = None
+        self._counted = 0
+        self.lease = Lease(self._database, token) if token and self.is_shared else None
         try:
-            self._prepare(read_only)
-            about = path.stat()
+            self._inode = self._file()
         except BaseException:
-            self._connection.close()
+            self.close()
             raise
-        self._inode = about.st_dev, about.st_ino
 
     def __enter__(self) -> Self:
         return self
@@ -167,196 +188,292 @@ class HistoryFile:
 
     def close(self) -> None:
         """Close it."""
-        self._connection.close()
+        self._database.close()
+
+    def _file(self) -> tuple[int, int]:
+        if self.path is None:
+            return 0, 0
+        about = self.path.stat()
+        return about.st_dev, about.st_ino
 
     def is_there(self) -> bool:
         """Whether the path still leads to the file that is open."""
         try:
-            about = self.path.stat()
+            return self._file() == self._inode
         except OSError:
             return False
-        return (about.st_dev, about.st_ino) == self._inode
-
-    def _prepare(self, read_only: bool) -> None:
-        try:
-            (version,) = self._connection.execute("PRAGMA user_version").fetchone()
-            (application,) = self._connection.execute("PRAGMA application_id").fetchone()
-            (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            if not read_only and (version, application, tables) == (0, 0, 0):
-                self.path.chmod(0o600)
-                self._connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-                with self.transaction():
-                    for statement in _SCHEMA.split(";\n"):
-                        self._connection.execute(statement)
-                    self._connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                    self._connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-                version, application = SCHEMA_VERSION, APPLICATION_ID
-        except sqlite3.OperationalError:
-            raise
-        except sqlite3.DatabaseError as error:
-            raise self._wrong(f"a damaged file ({error})", "a history of phb") from None
-        if application != APPLICATION_ID:
-            raise self._wrong("a file of another program", "a history of phb")
-        if version != SCHEMA_VERSION:
-            raise self._wrong(f"a history of schema version {version}", f"version {SCHEMA_VERSION}")
-        self._connection.execute("PRAGMA synchronous = FULL")
-
-    def _wrong(self, found: str, expected: str) -> InputError:
-        return InputError(Origin(str(self.path)), found, expected)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Change as one step; an exception undoes it."""
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
+        """Change as one step; an exception undoes it.
+
+        Raises:
+            NotWriterError: Another monitor writes.
+            DatabaseAwayError: It isn't known whether it was done, where that was at the end.
+        """
+        with self._database.transaction() as connection, self._with(connection):
+            if self.lease is not None:
+                self.lease.fence(connection)
             yield
-            self._connection.execute("COMMIT")
-        finally:
-            # On a full disk SQLite itself has undone it.
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Let several reads see the same moment; the writer waits, and tries again."""
-        self._connection.execute("BEGIN")
+        """Let several reads see the same moment; the writer of an SQLite file waits, and tries again."""
+        with self._database.reading() as connection, self._with(connection):
+            yield
+
+    @contextmanager
+    def _with(self, connection: Connection) -> Iterator[None]:
+        self._connection = connection
         try:
             yield
         finally:
-            self._connection.execute("ROLLBACK")
+            self._connection = None
+
+    def _all(self, statement: Executable, values: Mapping[str, Any] | None = None) -> Sequence[Any]:
+        """Give the rows of a statement, in the transaction that there is or one of its own."""
+        if self._connection is not None:
+            return self._connection.execute(statement, values).all()
+        with self._database.reading() as connection:
+            return connection.execute(statement, values).all()
+
+    def _change(self, statement: Executable, rows: Sequence[Mapping[str, Any]] | None = None) -> int:
+        """Run a statement once, or for each row, in the transaction; give how many rows of the file it meant."""
+        assert self._connection is not None
+        if rows is None:
+            return self._connection.execute(statement).rowcount
+        if rows:
+            self._connection.execute(statement, rows)
+        return len(rows)
 
     # -----------------------------------------------------------------------
     # Names
     # -----------------------------------------------------------------------
 
-    def switch(self, name: str) -> Known:
-        """Give a switch with its subjects; made where it is missing, so only in a `transaction`."""
-        self._connection.execute("INSERT OR IGNORE INTO switch (name) VALUES (?)", (name,))
-        (number,) = self._connection.execute("SELECT id FROM switch WHERE name = ?", (name,)).fetchone()
-        rows = self._connection.execute("SELECT id, kind, name, direction FROM subject WHERE switch = ?", (number,))
-        known = Known(number, {Subject(SubjectKind(kind), what, way): each for each, kind, what, way in rows})
-        row = self._connection.execute(
-            "SELECT time_ns, instance, data FROM position WHERE switch = ?", (number,)
-        ).fetchone()
-        if row is not None:
+    def everyone(self, *, positions: bool = True) -> dict[str, Known]:
+        """Give all switches by name with their subjects and positions, or without positions.
+
+        Raises:
+            ValueError: A position is damaged.
+        """
+        names = self.switches()
+        found = {number: Known(number) for number in names.values()}
+        subject = self._tables.subject
+        for number, switch, kind, name, direction in self._all(
+            select(*subject.c["id", "switch", "kind", "name", "direction"])
+        ):
+            found[switch].subjects[Subject(SubjectKind(kind), name, direction)] = number
+        for row in self._all(select(self._tables.position)) if positions else ():
+            known = found[row.switch]
             subjects = {each: subject for subject, each in known.subjects.items()}
-            known.position = Position.decoded(row[0], int(row[1]), row[2], subjects)
-        return known
+            known.position = Position.decoded(row.time_ns, int(row.instance), row.data, subjects)
+        return {name: found[number] for name, number in names.items()}
 
-    def subject(self, known: Known, subject: Subject) -> int:
-        """Give the number of a subject; made where it is missing."""
-        number = known.subjects.get(subject)
-        if number is None:
-            row = (known.number, subject.kind.value, subject.name, subject.direction)
-            found = self._connection.execute(
-                "INSERT INTO subject (switch, kind, name, direction) VALUES (?, ?, ?, ?) RETURNING id", row
-            ).fetchone()
-            number = known.subjects[subject] = int(found[0])
-        return number
+    def name(self, known: dict[str, Known], wanted: Mapping[str, Iterable[Subject]]) -> None:
+        """Add switches and subjects that are missing: in a `transaction`. `known` is all that there are."""
+        assert self._connection is not None
+        tables = self._tables
+        for switch in [switch for switch in wanted if switch not in known]:
+            added = insert(tables.switch).returning(tables.switch.c.id)
+            known[switch] = Known(int(self._connection.execute(added, {"name": switch}).scalar_one()))
+        names = {known[switch].number: known[switch] for switch in wanted}
+        rows = [
+            {
+                "switch": known[switch].number,
+                "kind": each.kind.value,
+                "name": each.name,
+                "direction": each.direction,
+            }
+            for switch, subjects in wanted.items()
+            for each in dict.fromkeys(subjects)
+            if each not in known[switch].subjects
+        ]
+        if not rows:
+            return
+        returned = insert(tables.subject).returning(*tables.subject.c["id", "switch", "kind", "name", "direction"])
+        for number, of, kind, name, direction in self._connection.execute(returned, rows):
+            names[of].subjects[Subject(SubjectKind(kind), name, direction)] = number
 
-    def networks(self, known: Known, subject: Subject, source: str, destination: str) -> None:
-        """Record from where to where a rule's traffic goes."""
-        self._connection.execute(
-            "UPDATE subject SET source = ?, destination = ? WHERE id = ?",
-            (source, destination, self.subject(known, subject)),
+    def networks(self, rows: Iterable[tuple[int, str, str]]) -> None:
+        """Record from where to where the traffic of rules goes, by the numbers of their subjects."""
+        subject = self._tables.subject
+        self._change(
+            update(subject)
+            .where(subject.c.id == bindparam("of"))
+            .values(source=bindparam("begins"), destination=bindparam("ends")),
+            [{"of": number, "begins": source, "ends": destination} for number, source, destination in rows],
         )
 
     # -----------------------------------------------------------------------
     # Records
     # -----------------------------------------------------------------------
 
-    def write(self, known: Known, closed: Closed) -> Position:
-        """Write a minute, add it to its hour and day, and set the position: in a `transaction`.
+    def rows(self, batch: Iterable[tuple[Known, Closed]]) -> Rows:
+        """Make what is to be written of minutes, in their order: added to what is there, with hours and days.
 
-        Gives the new position; what is remembered of the old one may change only when the transaction has ended.
+        All their switches and subjects have numbers. What is remembered of positions may change only when all is
+        written.
+
+        Raises:
+            ValueError: A record is damaged.
         """
-        execute, position = self._connection.execute, position_of(closed.latest)
+        made = Rows()
+        sums: dict[int, Totals] = {}
+        seconds: dict[int, list[int]] = {}
+        numbers: dict[str, Known] = {}
+        for known, closed in batch:
+            numbers[closed.switch] = known
+            began = made.reached.get(closed.switch, known.position) or position_of(closed.start)
+            position = made.reached[closed.switch] = position_of(closed.latest)
+            totals = between(began, position, known.subjects.__getitem__)
+            if totals:
+                for level in (Level.MINUTE, Level.HOUR, Level.DAY):
+                    sums.setdefault(key(level, known.number, closed.minute), Totals()).add(totals)
+            if closed.seconds:
+                seconds.setdefault(key(Level.SECOND, known.number, closed.minute), []).extend(unpacked(closed.seconds))
+            made.gaps += (
+                {
+                    "switch": known.number,
+                    "began_ns": gap.began_ns,
+                    "ended_ns": gap.ended_ns,
+                    "counted": int(gap.counted),
+                }
+                for gap in closed.gaps
+            )
+        held = self._held([*sums, *seconds])
+        for row, totals in sums.items():
+            if row in held:
+                both = Totals.decoded(held[row])
+                both.add(totals)
+                totals = both
+            made.records[row] = totals.encoded()
+        for row, found in seconds.items():
+            made.records[row] = packed([*unpacked(held[row]), *found] if row in held else found)
+        for switch, position in made.reached.items():
+            known = numbers[switch]
+            values = {
+                "switch": known.number,
+                "time_ns": position.time_ns,
+                "instance": str(position.instance),
+                "data": position.encoded(known.subjects.__getitem__),
+            }
+            if self.is_shared:
+                values["switch_time_ns"] = position.switch_time_ns
+            made.positions.append(values)
+        return made
 
-        def number_of(subject: Subject) -> int:
-            return self.subject(known, subject)
+    def _held(self, keys: Sequence[int]) -> dict[int, bytes]:
+        record = self._tables.record
+        found: dict[int, bytes] = {}
+        for first in range(0, len(keys), _ASKED):
+            asked = select(*record.c["key", "data"]).where(record.c.key.in_(keys[first : first + _ASKED]))
+            found.update((row, data) for row, data in self._all(asked))
+        return found
 
-        began = known.position if known.position is not None else position_of(closed.start)
-        totals = between(began, position, number_of)
-        if totals:
-            for level in (Level.MINUTE, Level.HOUR, Level.DAY):
-                self._add(key(level, known.number, closed.minute), totals)
-        if closed.seconds:
-            self._add_seconds(key(Level.SECOND, known.number, closed.minute), closed.seconds)
-        execute(
-            "INSERT OR REPLACE INTO position VALUES (?, ?, ?, ?)",
-            (known.number, position.time_ns, str(position.instance), position.encoded(number_of)),
-        )
-        for gap in closed.gaps:
-            row = (known.number, gap.began_ns, gap.ended_ns, int(gap.counted))
-            execute("INSERT OR REPLACE INTO gap VALUES (?, ?, ?, ?)", row)
-        return position
+    def put(self, rows: Rows) -> None:
+        """Write what was made: in a `transaction`."""
+        tables = self._tables
+        self.replace(rows.records)
+        for table, several in ((tables.position, rows.positions), (tables.gap, rows.gaps)):
+            self._change(self._upsert(table), several)
+
+    def replace(self, records: Mapping[int, bytes]) -> None:
+        """Write records by key, as they are: in a `transaction`."""
+        rows = [{"key": row, "data": data} for row, data in records.items()]
+        self._change(self._upsert(self._tables.record), rows)
+
+    def _upsert(self, table: Any) -> Executable:
+        statement = self._insert(table)
+        keys = list(table.primary_key)
+        others = {each.name: statement.excluded[each.name] for each in table.columns if each not in keys}
+        return statement.on_conflict_do_update(index_elements=keys, set_=others)
 
     def write_events(self, events: Iterable[Event]) -> None:
         """Write events: in a `transaction`."""
-        self._connection.executemany(
-            "INSERT INTO event (time_ns, switch, kind, message, subject, measure, value, bound) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            map(_event_row, events),
-        )
-
-    def _add(self, row: int, totals: Totals) -> None:
-        held = self._connection.execute("SELECT data FROM record WHERE key = ?", (row,)).fetchone()
-        if held is not None:
-            both = Totals.decoded(held[0])
-            both.add(totals)
-            totals = both
-        self._connection.execute("INSERT OR REPLACE INTO record VALUES (?, ?)", (row, totals.encoded()))
-
-    def _add_seconds(self, row: int, data: bytes) -> None:
-        held = self._connection.execute("SELECT data FROM record WHERE key = ?", (row,)).fetchone()
-        if held is not None:
-            data = packed([*unpacked(held[0]), *unpacked(data)])
-        self._connection.execute("INSERT OR REPLACE INTO record VALUES (?, ?)", (row, data))
+        writer = {} if self.lease is None else {"writer": self.lease.token}
+        rows = [{**event_row(event), **writer} for event in events]
+        self._change(insert(self._tables.event), rows)
 
     def records(self, level: Level, switch: int, first: int, end: int) -> Iterator[tuple[int, bytes]]:
         """Give the first minute and the octets of records that begin from minute `first` to before `end`."""
-        rows = self._connection.execute(
-            "SELECT key, data FROM record WHERE key >= ? AND key < ? ORDER BY key",
-            (_bound(level, switch, first), _bound(level, switch, end)),
+        record = self._tables.record
+        asked = select(*record.c["key", "data"]).where(*self._within(level, switch, first, end)).order_by(record.c.key)
+        return ((minute_of(row), data) for row, data in self._all(asked))
+
+    def _within(self, level: Level, switch: int, first: int, end: int) -> tuple[Any, Any]:
+        column = self._tables.record.c.key
+        return column >= _bound(level, switch, first), column < _bound(level, switch, end)
+
+    def delete(self, level: Level, switches: Iterable[int], first: int, end: int) -> None:
+        """Delete records that begin from minute `first` to before `end`: in a `transaction`."""
+        column = self._tables.record.c.key
+        self._change(
+            delete(self._tables.record).where(column >= bindparam("low"), column < bindparam("high")),
+            [{"low": _bound(level, each, first), "high": _bound(level, each, end)} for each in switches],
         )
-        return ((minute_of(row), data) for row, data in rows)
-
-    def replace(self, level: Level, switch: int, minute: int, data: bytes) -> None:
-        """Write one record as it is."""
-        self._connection.execute("INSERT OR REPLACE INTO record VALUES (?, ?)", (key(level, switch, minute), data))
-
-    def delete(self, level: Level, switch: int, first: int, end: int) -> int:
-        """Delete records that begin from minute `first` to before `end`; give how many there were."""
-        return self._connection.execute(
-            "DELETE FROM record WHERE key >= ? AND key < ?",
-            (_bound(level, switch, first), _bound(level, switch, end)),
-        ).rowcount
 
     def forget(self, before_ns: int, most_events: int) -> None:
         """Delete gaps and events that ended before, and the oldest of too many events."""
-        execute = self._connection.execute
-        execute("DELETE FROM gap WHERE ended_ns < ?", (before_ns,))
-        execute("DELETE FROM event WHERE time_ns < ?", (before_ns,))
-        execute("DELETE FROM event WHERE number <= (SELECT max(number) FROM event) - ?", (most_events,))
+        gap, event = self._tables.gap, self._tables.event
+        self._change(delete(gap).where(gap.c.ended_ns < before_ns))
+        self._change(delete(event).where(event.c.time_ns < before_ns))
+        newest = select(func.max(event.c.number)).scalar_subquery()
+        self._change(delete(event).where(event.c.number <= newest - most_events))
 
     def shrink(self) -> None:
-        """Give pages that nothing uses back to the disk."""
-        self._connection.execute("PRAGMA incremental_vacuum").fetchall()
+        """Give pages that nothing uses back to the disk: in a `transaction`. PostgreSQL uses them again by itself."""
+        assert self._connection is not None
+        if not self.is_shared:
+            driver: Any = self._connection.connection.driver_connection
+            driver.execute("PRAGMA incremental_vacuum").fetchall()
+
+    def is_larger(self, limit: float) -> bool:
+        """Whether records take more octets than that.
+
+        PostgreSQL's files don't shrink when records are deleted, but what is free in them is used again. So the records
+        are added up where the files are larger, and again when they have grown.
+        """
+        if not self.is_shared:
+            return self.size() > limit
+        files = self.octets()
+        if files <= max(limit, self._counted * 1.01):
+            return False
+        is_larger = self.size() > limit
+        self._counted = 0 if is_larger else files
+        return is_larger
+
+    def octets(self) -> int:
+        """Give the octets of the files, used or not."""
+        if self.path is not None:
+            return self.path.stat().st_size
+        asked = "SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relkind = 'r' AND relnamespace = "
+        return int(self._all(text(f"{asked}to_regnamespace('{SHARED_SCHEMA.name}')"))[0][0])
 
     def size(self) -> int:
-        """Give the octets of all pages that are used."""
-        (pages,) = self._connection.execute("PRAGMA page_count").fetchone()
-        (free,) = self._connection.execute("PRAGMA freelist_count").fetchone()
-        (octets,) = self._connection.execute("PRAGMA page_size").fetchone()
-        return int((pages - free) * octets)
+        """Give the octets of pages that are used; on PostgreSQL those of records."""
+        if self.is_shared:
+            # A row has 24 octets of its own, the key's 8, and 4 that point to it; the index has 16.
+            record = self._tables.record
+            rows, octets = self._all(
+                select(func.count(), func.coalesce(func.sum(func.pg_column_size(record.c.data)), 0)).select_from(record)
+            )[0]
+            return int(octets) + 52 * int(rows)
+        pages, free, each = (
+            self._all(text(f"PRAGMA {name}"))[0][0] for name in ("page_count", "freelist_count", "page_size")
+        )
+        return int((pages - free) * each)
 
-    def oldest(self, level: Level, switch: int) -> int | None:
-        """Give the first minute of the oldest record."""
-        row = self._connection.execute(
-            "SELECT key FROM record WHERE key >= ? AND key < ? ORDER BY key LIMIT 1",
-            (_bound(level, switch, 0), _bound(level, switch, (1 << _TIME_BITS) - 1)),
-        ).fetchone()
-        return None if row is None else minute_of(row[0])
+    def oldest(self, level: Level) -> dict[int, int]:
+        """Give the first minute of the oldest record of each switch that has any."""
+        switch, record = self._tables.switch, self._tables.record
+        bounds: list[ColumnElement[int]] = [
+            literal_column(f"({int(level) << _SWITCH_BITS} + switch.id) * {1 << _TIME_BITS} + {minute}")
+            for minute in (0, (1 << _TIME_BITS) - 1)
+        ]
+        first = (
+            select(func.min(record.c.key)).where(record.c.key >= bounds[0], record.c.key < bounds[1]).scalar_subquery()
+        )
+        return {number: minute_of(row) for number, row in self._all(select(switch.c.id, first)) if row is not None}
 
     # -----------------------------------------------------------------------
     # Reading
@@ -364,47 +481,83 @@ class HistoryFile:
 
     def switches(self) -> dict[str, int]:
         """Give the switches' numbers by name."""
-        return dict(self._connection.execute("SELECT name, id FROM switch ORDER BY name"))
+        switch = self._tables.switch
+        return dict(sorted((name, number) for name, number in self._all(select(*switch.c["name", "id"]))))
 
     def subjects(self, switch: int) -> dict[int, tuple[Subject, str, str]]:
         """Give a switch's subjects by number, with source and destination."""
-        rows = self._connection.execute(
-            "SELECT id, kind, name, direction, source, destination FROM subject WHERE switch = ?", (switch,)
-        )
-        return {row[0]: (Subject(SubjectKind(row[1]), row[2], row[3]), row[4], row[5]) for row in rows}
+        subject = self._tables.subject
+        return {
+            row.id: (Subject(SubjectKind(row.kind), row.name, row.direction), row.source, row.destination)
+            for row in self._all(select(subject).where(subject.c.switch == switch))
+        }
 
     def gaps(self, switch: int, first_ns: int, end_ns: int) -> Sequence[Gap]:
         """Give the gaps of a switch that overlap a time."""
-        rows = self._connection.execute(
-            "SELECT began_ns, ended_ns, counted FROM gap WHERE switch = ? AND began_ns < ? AND ended_ns > ? "
-            "ORDER BY began_ns",
-            (switch, end_ns, first_ns),
+        gap = self._tables.gap
+        rows = self._all(
+            select(*gap.c["began_ns", "ended_ns", "counted"])
+            .where(gap.c.switch == switch, gap.c.began_ns < end_ns, gap.c.ended_ns > first_ns)
+            .order_by(gap.c.began_ns)
         )
         return [Gap(began, ended, bool(counted)) for began, ended, counted in rows]
 
     def judged(self, first_ns: int, end_ns: int) -> Iterator[tuple[int, str, str, str, str, float]]:
         """Give events of objectives in a time: when, of which switch, what, of whom, which measure and its bound."""
-        return self._connection.execute(
-            "SELECT time_ns, switch, kind, subject, measure, bound FROM event "
-            "WHERE subject != '' AND time_ns >= ? AND time_ns < ? ORDER BY time_ns, number",
-            (first_ns, end_ns),
+        event = self._tables.event
+        asked = (
+            select(*event.c["time_ns", "switch", "kind", "subject", "measure", "bound"])
+            .where(event.c.subject != "", event.c.time_ns >= first_ns, event.c.time_ns < end_ns)
+            .order_by(event.c.time_ns, event.c.number)
         )
+        return map(tuple, self._all(asked))
+
+    def told(self, since_ns: int) -> list[Told]:
+        """Give the events since a time, with who wrote them, in the order of their times."""
+        event = self._tables.event
+        columns = [event.c[name] for name in ("time_ns", "switch", "kind", "message", "subject", "measure", "bound")]
+        if self.is_shared:
+            columns.append(event.c.writer)
+        asked = select(*columns).where(event.c.time_ns >= since_ns).order_by(event.c.time_ns, event.c.number)
+        return [Told(*row) for row in self._all(asked)]
+
+    def marks(self) -> dict[str, Mark]:
+        """Give the samples that positions are of, by switch."""
+        switch, position = self._tables.switch, self._tables.position
+        own = position.c.switch_time_ns if self.is_shared else literal_column("0")
+        asked = select(switch.c.name, *position.c["time_ns", "instance"], own).join(position)
+        return {name: Mark(time_ns, int(instance), own_ns) for name, time_ns, instance, own_ns in self._all(asked)}
+
+    def newest_subject(self) -> int:
+        """Give the number of the newest subject; 0 without any."""
+        return int(self._all(select(func.max(self._tables.subject.c.id)))[0][0] or 0)
 
     def newest_ns(self) -> int:
         """Give the time of the newest position; 0 without any."""
-        (newest,) = self._connection.execute("SELECT max(time_ns) FROM position").fetchone()
-        return int(newest or 0)
+        return int(self._all(select(func.max(self._tables.position.c.time_ns)))[0][0] or 0)
 
 
 def _bound(level: Level, switch: int, minute: int) -> int:
     return ((level << _SWITCH_BITS | switch) << _TIME_BITS) | minute
 
 
-def _event_row(event: Event) -> tuple[object, ...]:
+def event_row(event: Event) -> dict[str, Any]:
+    """Give an event as the file has it."""
     judgement = event.judgement
-    about: tuple[object, ...] = ("", "", None, None)
+    about: dict[str, Any] = {"subject": "", "measure": "", "value": None, "bound": None}
     if judgement is not None:
         subject = judgement.subject
         words = f"{subject.kind} {subject.name}" + (f" {subject.direction}" if subject.direction else "")
-        about = (words, judgement.measure.value, judgement.value, judgement.bound)
-    return (event.time_ns, event.switch, event.kind.value, event.message, *about)
+        about = {
+            "subject": words,
+            "measure": judgement.measure.value,
+            "value": judgement.value,
+            "bound": judgement.bound,
+        }
+    return {
+        "time_ns": event.time_ns,
+        "switch": event.switch,
+        "kind": event.kind.value,
+        "message": event.message,
+        **about,
+    }

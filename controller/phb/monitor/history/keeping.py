@@ -8,31 +8,40 @@ from __future__ import annotations
 
 import fcntl
 import os
+import secrets
 import sqlite3
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Final, Self
 
-from phb.errors import InputError, PhbError
+from phb.database import Place, place_of
+from phb.errors import DatabaseError, InputError, PhbError
 from phb.files import in_words
 from phb.model import PolicySet
 from phb.monitor.history.books import MINUTE_NS, Books
-from phb.monitor.history.file import DAY, HOUR, Closed, Gap, HistoryFile, Known
+from phb.monitor.history.file import DAY, HOUR, Closed, Gap, HistoryFile, Known, Mark
+from phb.monitor.history.lease import BEAT_S, LOOK_S, NotWriterError, Row
 from phb.monitor.history.networks import networks_of
-from phb.monitor.history.position import Position
+from phb.monitor.history.position import Position, subjects_of
 from phb.monitor.history.retention import DEFAULT, Retention
+from phb.monitor.history.sharing import Echo, after_second, is_after, is_counted, tolerance_ns
 from phb.monitor.history.upkeep import keep_up
 from phb.monitor.observation import Event, Observation, Subject
+from phb.monitor.sample import Sample
 from phb.origin import Origin
 
 MOST_QUEUED: Final = 20_000
 """Observations that wait for the thread."""
 MOST_CLOSED: Final = 20_000
 """Minutes of switches that wait for the disk; of more, each switch keeps its newest."""
+MOST_WRITTEN: Final = 2_000
+"""Minutes of switches that one transaction writes."""
 MOST_EVENTS: Final = 10_000
 MOST_GAPS: Final = 100
 AGAIN_S: Final = 5.0
@@ -41,37 +50,45 @@ LATE_NS: Final = 2 * MINUTE_NS
 """A switch that has shown nothing for so long has its minute closed."""
 GAP_NS: Final = 10 * 10**9
 """The monitor was away if its last sample of a switch is older than this."""
+ECHO_NS: Final = 3600 * 10**9
+"""How much older events of the file may be than those that they are compared with."""
 
 
 class History:
-    """Takes observations (`phb.monitor.observation.Taker`) and keeps them in a file, until it is closed.
+    """Takes observations (`phb.monitor.observation.Taker`) and keeps them in a database, until it is closed.
+
+    Several may share one in PostgreSQL: one of them writes, and another one goes on when it is silent.
 
     Args:
-        path: The file; made where it isn't there.
+        place: A file, which is made where it isn't there, or a URL.
         tell: Called, from `take`, with each trouble and its end, in words.
         retention: How long what is kept.
 
     Raises:
-        InputError: The file is no history, or another process writes it.
+        InputError: It is no history, or another process writes the file.
     """
 
-    def __init__(self, path: Path, tell: Callable[[str], None], retention: Retention = DEFAULT) -> None:
-        self._path = path
+    def __init__(self, place: Place | Path | str, tell: Callable[[str], None], retention: Retention = DEFAULT) -> None:
+        self._place = place_of(place)
         self._tell = tell
         self._retention = retention
-        self._lock = _lock(path)
+        self._lock = None if self._place.path is None else _lock(self._place.path)
         self._queue: deque[Observation] = deque()
         self._told: deque[str] = deque()
         self._left_out = 0
         self._wake = threading.Event()
+        self._ended = threading.Event()
         self._stop = False
         try:
-            self._keeper = _Keeper(path, retention, self._told.append)
+            self._keeper = _Keeper(self._place, retention, self._told.append)
         except BaseException:
-            os.close(self._lock)
+            self._unlock()
             raise
-        self._thread = threading.Thread(target=self._run, name="history", daemon=True)
-        self._thread.start()
+        self._threads = [threading.Thread(target=self._run, name="history", daemon=True)]
+        if self._keeper.token:
+            self._threads.append(threading.Thread(target=self._beat, name="history beat", daemon=True))
+        for thread in self._threads:
+            thread.start()
 
     def __enter__(self) -> Self:
         return self
@@ -81,48 +98,86 @@ class History:
 
     def take(self, observation: Observation) -> None:
         """Take one; it waits for nothing."""
-        while self._told:
-            self._tell(f"history {self._path}: {self._told.popleft()}")
+        self._tell_all()
         if len(self._queue) >= MOST_QUEUED:
             if not self._left_out:
-                self._tell(f"history {self._path}: it is too slow: some seconds are left out, their counts come later")
+                self._tell(f"history {self._place}: it is too slow: some seconds are left out, their counts come later")
             self._left_out += 1
             return
         self._left_out = 0
         self._queue.append(observation)
         self._wake.set()
 
+    def _tell_all(self) -> None:
+        while self._told:
+            self._tell(f"history {self._place}: {self._told.popleft()}")
+
     def close(self) -> None:
         """Write all that there is, and end."""
         self._stop = True
         self._wake.set()
-        self._thread.join()
-        os.close(self._lock)
-        while self._told:
-            self._tell(f"history {self._path}: {self._told.popleft()}")
+        for thread in self._threads:
+            thread.join()
+        self._unlock()
+        self._tell_all()
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
 
     def _run(self) -> None:
-        while True:
-            self._wake.wait(AGAIN_S)
-            self._wake.clear()
-            stop = self._stop
-            while self._queue:
-                self._keeper.take(self._queue.popleft())
-            self._keeper.write(last=stop)
-            if stop:
-                self._keeper.close()
-                return
-            # One transaction for the minutes of all switches that end together.
-            self._wake.wait(1.0 if not self._stop else 0)
+        try:
+            while True:
+                self._wake.wait(AGAIN_S if self._keeper.writes or not self._keeper.token else LOOK_S)
+                self._wake.clear()
+                stop = self._stop
+                while self._queue:
+                    self._keeper.take(self._queue.popleft())
+                self._keeper.write(last=stop)
+                if stop:
+                    self._keeper.close()
+                    return
+                # One transaction for the minutes of all switches that end together.
+                self._wake.wait(1.0 if self._keeper.writes and not self._stop else 0)
+        finally:
+            self._ended.set()
+
+    def _beat(self) -> None:
+        """Show the others that this one lives, however long it takes to write something."""
+        file: HistoryFile | None = None
+        while not self._ended.wait(BEAT_S):
+            try:
+                if self._keeper.writes:
+                    file = file or HistoryFile(self._place, token=self._keeper.token)
+                    assert file.lease is not None
+                    file.lease.beat()
+            except PhbError:
+                # The other thread tells of it.
+                if file is not None:
+                    file.close()
+                file = None
+        if file is not None:
+            file.close()
 
 
 class _Keeper:
-    """What the thread does: books, the file, and what waits for it."""
+    """What the thread does: books, the file, and what waits for it.
 
-    def __init__(self, path: Path, retention: Retention, tell: Callable[[str], None]) -> None:
-        self._path = path
+    Attributes:
+        writes: Whether this monitor is the one that writes; where others share the history one of them may be it.
+    """
+
+    def __init__(
+        self,
+        place: Place | Path | str,
+        retention: Retention,
+        tell: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._place = place_of(place)
         self._retention = retention
         self._tell = tell
+        self._clock = clock
         self._known: dict[str, Known] = {}
         self._books = Books(self._known)
         self._closed: deque[Closed] = deque()
@@ -132,10 +187,32 @@ class _Keeper:
         self._file: HistoryFile | None = None
         # Where the records of this process end, whatever becomes of the file.
         self._reached: dict[str, Position] = {}
+        # The positions from which this process went on, and the switches that it hasn't written since.
+        self._resumed: dict[str, Position] = {}
+        self._fresh: set[str] = set()
         self._trouble = ""
         self._kept_up = self._seen = self._settled = 0
-        with suppress(OSError, sqlite3.Error):
-            self._file = HistoryFile(path)
+        self.writes = False
+        # What a standby has seen: positions, the writer, and until when that one lived.
+        self.token = secrets.token_hex(8) if self._place.path is None else ""
+        self._marks: dict[str, Mark] = {}
+        self._echo = Echo()
+        self._row: Row | None = None
+        self._looks_at = 0.0
+        self._alive_ns = self._newest_subject = 0
+        try:
+            self._file = HistoryFile(self._place, token=self.token)
+        except (OSError, DatabaseError):
+            pass
+        except InputError as error:
+            # What SQLite can't do now it may do later.
+            if not isinstance(getattr(error.__context__, "orig", None), sqlite3.OperationalError):
+                raise
+
+    @property
+    def place(self) -> Place:
+        """Where the history is."""
+        return self._place
 
     def take(self, observation: Observation) -> None:
         policy = observation.policy
@@ -164,24 +241,39 @@ class _Keeper:
         self._tell(f"{MOST_CLOSED} minutes wait for the disk: what passed until now will be told as one interval")
 
     def write(self, *, last: bool) -> None:
-        """Write what has ended, if the file lets us; on the last time also what hasn't."""
+        """Write what has ended, if the file lets us; on the last time also what hasn't.
+
+        A standby looks at what the writer has written, and whether it lives.
+        """
         self._closed.extend(self._books.end(None if last else self._books.now_ns - LATE_NS))
-        if not (self._closed or self._events or self._networks):
+        if not (self.token or self._closed or self._events or self._networks):
             return
         try:
-            if self._file is not None and not self._file.is_there():
-                self._tell("the file is gone, or another one: it is opened anew")
-                self._close()
-            if self._file is None:
-                self._file = HistoryFile(self._path)
-            self._commit(self._file)
-            if self._trouble:
-                self._tell("it is written again")
-                self._trouble = ""
+            file = self._opened()
+            if not self.writes and not self._begins(file, last=last):
+                return
+            while self._closed or self._events or self._networks:
+                self._commit(file)
+            self._works("it is written again")
             if not last:
-                self._keep_up(self._file)
+                self._keep_up(file)
+        except NotWriterError:
+            self._stands_by()
         except (OSError, sqlite3.Error, PhbError, ValueError) as error:
             self._failed(error)
+
+    def _opened(self) -> HistoryFile:
+        if self._file is not None and not self._file.is_there():
+            self._tell("the file is gone, or another one: it is opened anew")
+            self._close()
+        if self._file is None:
+            self._file = HistoryFile(self._place, token=self.token)
+        return self._file
+
+    def _works(self, words: str) -> None:
+        if self._trouble:
+            self._tell(words)
+            self._trouble = ""
 
     def _keep_up(self, file: HistoryFile) -> None:
         """Do what is due once in a minute. After a leap of the clock nothing is deleted for an hour of the new time."""
@@ -193,7 +285,13 @@ class _Keeper:
             self._kept_up = now
 
     def _failed(self, error: Exception) -> None:
-        words = in_words(error) if isinstance(error, OSError) else str(error)
+        match error:
+            case OSError():
+                words = in_words(error)
+            case InputError():
+                words = error.found
+            case _:
+                words = str(error)
         if words != self._trouble:
             self._tell(f"it can't be written ({words}); records wait in memory")
             self._trouble = words
@@ -202,52 +300,175 @@ class _Keeper:
 
     def _close(self) -> None:
         if self._file is not None:
-            with suppress(sqlite3.Error):
+            with suppress(sqlite3.Error, PhbError):
                 self._file.close()
             self._file = None
+        self._stands_by()
+
+    # -----------------------------------------------------------------------
+    # Who writes
+    # -----------------------------------------------------------------------
+
+    def _stands_by(self) -> None:
+        """Forget what only the writer knows for certain."""
+        self.writes = False
         self._known.clear()
+        self._looks_at = 0.0
+        self._row = None
+
+    def _begins(self, file: HistoryFile, *, last: bool) -> bool:
+        """Begin to write, or go on after a failure, unless another monitor does."""
+        lease = file.lease
+        if lease is not None:
+            now_s = self._clock()
+            if now_s < self._looks_at and not last:
+                return False
+            self._looks_at = now_s + LOOK_S
+            row = lease.look(now_s)
+            is_mine = row.token == lease.token
+            self._look(file, row)
+            if not is_mine and not lease.take():
+                self._works("it answers again, and another monitor writes it")
+                return False
+            if not is_mine and row.token:
+                self._tell(f"{row.called} is silent: this monitor writes it now")
+        self._known.update(file.everyone())
+        self._settle(file.marks())
+        self._resumed = {name: each.position for name, each in self._known.items() if each.position is not None}
+        self._fresh = set(self._resumed)
+        self._sift(file)
+        self.writes = True
+        return True
+
+    def _look(self, file: HistoryFile, row: Row) -> None:
+        """See what the writer has done since the last look."""
+        before, self._row = self._row, row
+        if before is None or row.writes != before.writes:
+            self._settle(file.marks())
+            if before is None or not self._known or file.newest_subject() > self._newest_subject:
+                # One-second records are kept by the numbers of their subjects.
+                self._known.clear()
+                self._known.update(file.everyone(positions=False))
+                self._newest_subject = file.newest_subject()
+        if not row.token or row.token == self.token:
+            return
+        if before is None or before.token != row.token:
+            self._tell(f"{row.called} writes it, and this monitor stands by")
+        if before is None or before.beat != row.beat:
+            self._alive_ns = self._books.now_ns
+            told_ns = self._alive_ns
+            kept = [each for each in self._events if each.time_ns > told_ns - 2 * tolerance_ns(each)]
+            self._events = deque(kept, maxlen=MOST_EVENTS)
+
+    def _settle(self, marks: Mapping[str, Mark]) -> None:
+        """Forget samples that aren't later than the positions of the file, as far as these are new."""
+        news = {switch: mark for switch, mark in marks.items() if self._marks.get(switch) != mark}
+        self._marks = dict(marks)
+        if not news:
+            return
+        # Ours: the answer that it was written got lost.
+        ours = {
+            each.switch: place for place, each in enumerate(self._closed) if _is_of(each.latest, news.get(each.switch))
+        }
+
+        def stays(place: int, each: Closed) -> bool:
+            if each.switch not in news:
+                return True
+            if each.switch in ours or not self.token:
+                return place > ours.get(each.switch, -1)
+            return is_after(each.latest, news[each.switch], self._books.instances(each.switch)) is True
+
+        self._closed = deque(each for place, each in enumerate(self._closed) if stays(place, each))
+        if self.token:
+            self._books.settle({switch: mark for switch, mark in news.items() if switch not in ours})
+
+    def _sift(self, file: HistoryFile) -> None:
+        """Forget events that the file has, and such as the writer before would have told if it had seen them."""
+        oldest_ns = min((each.time_ns for each in self._events), default=self._books.now_ns)
+        self._echo = Echo(file.told(oldest_ns - ECHO_NS), self.token)
+        row = self._row
+        alive_ns = self._alive_ns if row is not None and row.token not in ("", self.token) else 0
+        left = (each for each in self._events if not self._echo.takes(each))
+        kept = [each for each in left if each.time_ns >= alive_ns - tolerance_ns(each)]
+        self._events = deque(kept, maxlen=MOST_EVENTS)
+
+    # -----------------------------------------------------------------------
+    # What is written
+    # -----------------------------------------------------------------------
 
     def _commit(self, file: HistoryFile) -> None:
-        reached: dict[str, Position] = {}
+        """Write the oldest of what waits, as one step."""
+        batch = list(islice(self._closed, MOST_WRITTEN))
+        wanted: dict[str, list[Subject]] = {switch: list(networks) for switch, networks in self._networks.items()}
+        for each in batch:
+            found = wanted.setdefault(each.switch, [])
+            for sample in {id(each.start): each.start, id(each.latest): each.latest}.values():
+                found += subjects_of(sample)
+        if any(
+            switch not in self._known or not self._known[switch].subjects.keys() >= set(subjects)
+            for switch, subjects in wanted.items()
+        ):
+            with file.transaction():
+                file.name(self._known, wanted)
+        rows = file.rows([self._resume(each) for each in batch])
+        events = [each for each in self._events if not self._echo.takes(each)]
         with file.transaction():
-            for each in self._closed:
-                known = self._known.get(each.switch)
-                if known is None:
-                    known = self._known[each.switch] = file.switch(each.switch)
-                    each = _after_pause(known, each)
-                    # A file that is new has no position, but what is in the one before it isn't counted again.
-                    known.position = known.position or self._reached.get(each.switch)
-                if each.switch in reached:
-                    known.position = reached[each.switch]
-                reached[each.switch] = file.write(known, each)
-            file.write_events(self._events)
-            for switch, networks in self._networks.items():
-                known = self._known.get(switch)
-                if known is None:
-                    known = self._known[switch] = file.switch(switch)
-                for subject, (source, destination) in networks.items():
-                    file.networks(known, subject, source, destination)
-        for switch, position in reached.items():
+            file.put(rows)
+            file.write_events(events)
+            file.networks(
+                (self._known[switch].subjects[subject], *ends)
+                for switch, networks in self._networks.items()
+                for subject, ends in networks.items()
+            )
+        for switch, position in rows.reached.items():
             self._known[switch].position = position
-        self._reached |= reached
-        self._closed.clear()
+        self._reached |= rows.reached
+        for _ in batch:
+            self._closed.popleft()
         self._events.clear()
         self._networks = {}
 
+    def _resume(self, closed: Closed) -> tuple[Known, Closed]:
+        """Go on from the position of the file: with a gap if nobody monitored the switch, and none if another did."""
+        known = self._known[closed.switch]
+        # A file that is new has no position, but what is in the one before it isn't counted again.
+        known.position = known.position or self._reached.get(closed.switch)
+        before = self._resumed.get(closed.switch)
+        if before is None:
+            return known, closed
+        gaps = [
+            replace(gap, began_ns=max(gap.began_ns, before.time_ns))
+            for gap in closed.gaps
+            if gap.began_ns >= before.time_ns or gap.ended_ns - before.time_ns > GAP_NS
+        ]
+        if closed.switch in self._fresh:
+            self._fresh.discard(closed.switch)
+            if closed.start.time_ns - before.time_ns > GAP_NS:
+                gaps.insert(0, Gap(before.time_ns, closed.start.time_ns, before.instance == closed.start.instance))
+            if self.token and is_counted(before.instance) and is_counted(closed.latest.instance):
+                # Each monitor counts the restarts that it has seen. Counters that went back tell of others.
+                known.position = replace(before, instance=closed.latest.instance)
+        seconds = closed.seconds
+        if seconds and self.token and closed.minute <= before.time_ns // MINUTE_NS:
+            reached = before.time_ns // 10**9 % 60 if closed.minute == before.time_ns // MINUTE_NS else 59
+            seconds = after_second(seconds, reached)
+        return known, replace(closed, gaps=tuple(gaps), seconds=seconds)
+
     def close(self) -> None:
-        if self._closed:
+        if self._file is not None and self._file.lease is not None and self.writes:
+            with suppress(PhbError):
+                self._file.lease.release()
+        if self._closed and (self.writes or self._trouble):
             self._tell(f"{len(self._closed)} minutes could not be written; the next run counts what they had")
         self._close()
 
 
-def _after_pause(known: Known, closed: Closed) -> Closed:
-    """Add the time since the file's position, if nobody monitored the switch then."""
-    before = known.position
-    if before is None or closed.start.time_ns - before.time_ns <= GAP_NS:
-        return closed
-    counted = before.instance == closed.start.instance
-    gap = Gap(before.time_ns, closed.start.time_ns, counted)
-    return replace(closed, gaps=(gap, *closed.gaps))
+def _is_of(sample: Sample, mark: Mark | None) -> bool:
+    return (
+        mark is not None
+        and (sample.time_ns, sample.instance) == (mark.time_ns, mark.instance)
+        and mark.switch_time_ns in (0, sample.switch_time_ns)
+    )
 
 
 def _lock(path: Path) -> int:

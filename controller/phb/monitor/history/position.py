@@ -33,11 +33,13 @@ class Position:
         time_ns: Unix, by the monitor's clock.
         instance: Of the switch's counters (`Sample.instance`).
         stands: Of each subject that the sample had.
+        switch_time_ns: `Sample.switch_time_ns`; 0 where it was read from an SQLite file.
     """
 
     time_ns: int
     instance: int
     stands: Mapping[Subject, Stand]
+    switch_time_ns: int = field(default=0, compare=False)
 
     def encoded(self, number_of: Callable[[Subject], int]) -> bytes:
         """Give the octets of a row; `number_of` gives the numbers of subjects in the file."""
@@ -69,6 +71,15 @@ class Position:
         return cls(time_ns, instance, stands)
 
 
+def subjects_of(sample: Sample) -> list[Subject]:
+    """Give the subjects that a position has."""
+    return [
+        *(subject(SubjectKind.CLASS, name) for name in sample.classes),
+        *(subject(SubjectKind.POLICY, rule, direction) for rule, direction in sample.policies),
+        *(subject(SubjectKind.STREAM, name) for name in sample.streams),
+    ]
+
+
 def position_of(sample: Sample) -> Position:
     """Give the position that a sample shows."""
     stands: dict[Subject, Stand] = {}
@@ -78,7 +89,7 @@ def position_of(sample: Sample) -> Position:
         stands[subject(SubjectKind.POLICY, rule, direction)] = _of_rule(policy)
     for name, stream in sample.streams.items():
         stands[subject(SubjectKind.STREAM, name)] = _of_rule(stream)
-    return Position(sample.time_ns, sample.instance, stands)
+    return Position(sample.time_ns, sample.instance, stands, sample.switch_time_ns)
 
 
 def _of_class(count: ClassCount) -> Stand:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from phb.monitor.history.file import DAY, HistoryFile, Level
+from phb.monitor.history.file import DAY, HistoryFile, Level, key
 from phb.monitor.history.packing import pack_day, unpack_day
 from phb.monitor.history.retention import Retention
 from phb.monitor.history.totals import Totals
@@ -19,14 +19,11 @@ def keep_up(file: HistoryFile, retention: Retention, now_ns: int) -> bool:
     """
     now = now_ns // MINUTE_NS
     switches = list(file.switches().values())
-    for switch in switches:
-        oldest = file.oldest(Level.MINUTE, switch)
-        if oldest is not None and oldest < now - retention.minutes:
-            day = oldest - oldest % DAY
-            if day + DAY <= now - retention.minutes:
-                with file.transaction():
-                    _pack(file, switch, day)
-                return True
+    for switch, oldest in file.oldest(Level.MINUTE).items():
+        day = oldest - oldest % DAY
+        if day + DAY <= now - retention.minutes:
+            _pack(file, switch, day)
+            return True
     with file.transaction():
         for level, age in (
             (Level.SECOND, retention.seconds),
@@ -34,8 +31,7 @@ def keep_up(file: HistoryFile, retention: Retention, now_ns: int) -> bool:
             (Level.HOUR, retention.hours),
             (Level.DAY, retention.days),
         ):
-            for switch in switches:
-                file.delete(level, switch, 0, max(0, now - age))
+            file.delete(level, switches, 0, max(0, now - age))
         file.forget((now - retention.days) * MINUTE_NS, retention.most_events)
     return _too_large(file, switches, retention)
 
@@ -46,21 +42,22 @@ def _pack(file: HistoryFile, switch: int, day: int) -> None:
         minutes = unpack_day(data) if first == day else minutes
     for minute, data in file.records(Level.MINUTE, switch, day, day + DAY):
         minutes.setdefault(minute - day, Totals()).add(Totals.decoded(data))
-    file.replace(Level.PACKED, switch, day, pack_day(minutes))
-    file.delete(Level.MINUTE, switch, day, day + DAY)
+    packed = {key(Level.PACKED, switch, day): pack_day(minutes)}
+    with file.transaction():
+        file.replace(packed)
+        file.delete(Level.MINUTE, [switch], day, day + DAY)
 
 
 def _too_large(file: HistoryFile, switches: list[int], retention: Retention) -> bool:
     """Delete the oldest day of rounded minutes, else of hours, if the file is too large."""
-    if file.size() <= retention.size * _FULL:
+    if not file.is_larger(retention.size * _FULL):
         return False
     for level in (Level.PACKED, Level.HOUR):
-        found = [(minute, switch) for switch in switches if (minute := file.oldest(level, switch)) is not None]
+        found = file.oldest(level)
         if found:
-            end = min(found)[0] // DAY * DAY + DAY
+            end = min(found.values()) // DAY * DAY + DAY
             with file.transaction():
-                for switch in switches:
-                    file.delete(level, switch, 0, end)
-            file.shrink()
+                file.delete(level, switches, 0, end)
+                file.shrink()
             return True
     return False

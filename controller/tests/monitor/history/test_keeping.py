@@ -294,7 +294,8 @@ def test_a_file_that_another_process_locks(tmp_path, monkeypatch):
         other.execute("ROLLBACK")
     keeper.write(last=True)
     keeper.close()
-    assert messages == ["it can't be written (database is locked); records wait in memory", "it is written again"]
+    locked = "a file that another process kept locked for 0.05 s"
+    assert messages == [f"it can't be written ({locked}); records wait in memory", "it is written again"]
     assert told(tmp_path / "h").figures[0] == 4
 
 
@@ -390,7 +391,7 @@ def test_one_process_writes_a_history(tmp_path):
     ("content", "message"),
     [
         (b"no database at all, but quite some text that is long enough for a header" * 20, "a damaged file"),
-        (None, "a file of another program"),
+        (None, "an SQLite file of another program"),
     ],
 )
 def test_other_files_are_refused(tmp_path, content, message):

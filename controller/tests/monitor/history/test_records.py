@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made_up import BEGAN_NS, a_class, a_sample
+from made_up_history import write
 
 from phb.delays import bucket_of, mean_us, percentile_us
 from phb.errors import InputError
@@ -97,12 +98,10 @@ def test_pieces_are_the_whole_span_once(first, length):
 def written(file, minutes, packets=100):
     """Write minutes of one class with so many packets each."""
     with file.transaction():
-        known = file.switch("edge")
         start = a_sample(0, a_class("gold", 1))
         for number, minute in enumerate(minutes, 1):
             sample = a_sample((minute * MINUTE_NS - BEGAN_NS) / 1e9, a_class("gold", 1, sent=packets * number))
-            known.position = file.write(known, Closed("edge", minute, start, sample))
-    return known
+            write(file, Closed("edge", minute, start, sample))
 
 
 def test_old_minutes_are_rounded_and_hours_and_days_stay(tmp_path):
@@ -135,7 +134,7 @@ def test_what_is_older_than_its_retention_goes(tmp_path):
         now_ns = (DAY_0 + 10 * DAY) * MINUTE_NS
         while keep_up(file, AGES, now_ns):
             pass
-        oldest = {level: file.oldest(level, 1) for level in (Level.MINUTE, Level.PACKED, Level.HOUR, Level.DAY)}
+        oldest = {level: file.oldest(level)[1] for level in (Level.MINUTE, Level.PACKED, Level.HOUR, Level.DAY)}
     assert {level: (minute - DAY_0) / DAY for level, minute in oldest.items()} == {
         Level.MINUTE: 9,
         Level.PACKED: 8,
@@ -155,8 +154,8 @@ def test_a_file_that_is_too_large_loses_its_oldest_minutes_first(tmp_path):
         while keep_up(file, Retention(minutes=DAY, size=limit), now_ns):
             pass
         assert file.size() <= limit
-        assert file.oldest(Level.DAY, 1) == DAY_0
-        assert file.oldest(Level.PACKED, 1) is None or file.oldest(Level.PACKED, 1) > DAY_0
+        assert file.oldest(Level.DAY) == {1: DAY_0}
+        assert file.oldest(Level.PACKED).get(1, DAY_0 + 1) > DAY_0
         assert accounts(file, By.CLASS, DAY_0, DAY_0 + 10 * DAY).accounts[0].figures[0] == 10 * DAY // 12 * 100
 
 

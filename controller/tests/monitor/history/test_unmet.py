@@ -4,6 +4,7 @@ from decimal import Decimal
 
 import pytest
 from made_up import BEGAN_NS, SECOND_NS, a_class, a_sample
+from made_up_history import write
 
 from phb.model import Objectives
 from phb.monitor.history.file import Closed, HistoryFile
@@ -36,9 +37,8 @@ def test_times_and_seconds(tmp_path, case):
     events, expected = CASES[case]
     with HistoryFile(tmp_path / "h") as file:
         with file.transaction():
-            known = file.switch("edge")
             sample = a_sample(4000, a_class("gold"))
-            file.write(known, Closed("edge", MINUTE, sample, sample))
+            write(file, Closed("edge", MINUTE, sample, sample))
             file.write_events(
                 Event(BEGAN_NS + second * SECOND_NS, "edge", kind, "", JUDGEMENT) for second, kind in events
             )
