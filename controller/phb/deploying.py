@@ -143,7 +143,7 @@ async def deploy(
     locks = Locks(state)
     lock: Lock = await locks.take(switch.address, switch.device_id, command, wait_s=wait_s, on_wait=on_wait)
     try:
-        with Recorded(state, prepared, command) as recorded:
+        with Recorded(state, prepared, command, lock) as recorded:
             async with open_session(prepared.switch, prepared.artifact, election_id) as session:
                 await take_mastership(session)
                 report = await _checked(session, prepared, expected_plan)
@@ -229,9 +229,10 @@ async def is_without_policy(prepared: Prepared) -> bool:
 
 
 class Recorded:
-    """A push in the history, from its start to however it ends; use it with ``with``."""
+    """A push in the history, from its start to however it ends; use it with ``with``. `lock` is what it is under."""
 
-    def __init__(self, state: State, prepared: Prepared, command: str) -> None:
+    def __init__(self, state: State, prepared: Prepared, command: str, lock: Lock | None = None) -> None:
+        self._lock = lock
         self._history = History(state)
         self._prepared = prepared
         self._command = command
@@ -249,6 +250,7 @@ class Recorded:
             format_name=switch.format,
             dialect=switch.dialect.value if switch.dialect is not None else None,
             target=switch.target.value,
+            lock=self._lock,
         )
         return self
 
@@ -261,14 +263,16 @@ class Recorded:
         if self._report is None:
             words = str(error) if isinstance(error, PhbError) else f"interrupted ({kind.__name__ if kind else 'ended'})"
             # On a full disk the push is remembered as one that never ended; its own error is what counts.
-            with suppress(InputError):
-                self._history.end(self._number, PushOutcome.FAILED, duration, message=words)
+            with suppress(PhbError):
+                self._history.end(self._number, PushOutcome.FAILED, duration, message=words, lock=self._lock)
             return
+        but = "the switch holds the new policy, the history says it never ended"
         try:
             self._applied(self._report, duration)
         except InputError as problem:
-            expected = f"{problem.expected}; the switch holds the new policy, the history says it never ended"
-            raise InputError(problem.origin, problem.found, expected) from None
+            raise InputError(problem.origin, problem.found, f"{problem.expected}; {but}") from None
+        except PhbError as problem:
+            raise PhbError(f"{problem}; {but}") from None
 
     def _applied(self, report: Report, duration: float) -> None:
         counts = (*(report.count(change) for change in Change), report.unchanged)
@@ -279,6 +283,7 @@ class Recorded:
             counts=(counts[0], counts[1], counts[2], counts[3]),
             digest=self._prepared.digest,
             names=names(report),
+            lock=self._lock,
         )
 
 

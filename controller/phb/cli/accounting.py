@@ -144,7 +144,7 @@ def accounting(
 
 def default_history() -> Path:
     """Give where the history lies unless the user says otherwise: beside the state."""
-    from phb.state.database import default_path
+    from phb.database import default_path
 
     return default_path().with_name("history.sqlite")
 

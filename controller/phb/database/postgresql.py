@@ -12,6 +12,7 @@ from sqlalchemy.schema import CreateSchema
 
 from phb.database.place import Place, parameters
 from phb.database.schema import Schema
+from phb.database.statements import lock
 from phb.errors import DatabaseAwayError, DatabaseError, InputError, PhbError
 from phb.origin import Origin
 
@@ -179,12 +180,6 @@ class Server:
     def wrong(self, found: str, expected: str) -> InputError:
         """Give an error about the database."""
         return InputError(Origin(self._place), found, f"{expected} ({self._schema.option} names another one)")
-
-
-def lock(connection: Connection, key: int) -> None:
-    """Keep others who ask for the same key waiting until the transaction has ended; nothing on SQLite."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})
 
 
 def _words(error: BaseException | None) -> str:

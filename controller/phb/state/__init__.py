@@ -1,12 +1,15 @@
-"""The state, one SQLite file: pushes with their files, names of numbers, and who is changing which switch.
+"""The state, an SQLite file or a PostgreSQL database: pushes with their files, who changes which switch, and who lives.
 
-database > holders > locks, history
+tables, holders > members > database > locks > history > recording
 """
 
-from phb.state.database import SCHEMA_VERSION, State, default_path
+from phb.database import Place, default_path, place_of
+from phb.state.database import State
 from phb.state.history import Course, File, History, Names, Push, PushOutcome
 from phb.state.holders import Holder
-from phb.state.locks import Lock, LockedError, Locks
+from phb.state.locks import Lock, LockedError, LockLostError, Locks
+from phb.state.members import Living, Member, Members
+from phb.state.tables import SCHEMA_VERSION
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -14,12 +17,18 @@ __all__ = [
     "File",
     "History",
     "Holder",
+    "Living",
     "Lock",
+    "LockLostError",
     "LockedError",
     "Locks",
+    "Member",
+    "Members",
     "Names",
+    "Place",
     "Push",
     "PushOutcome",
     "State",
     "default_path",
+    "place_of",
 ]

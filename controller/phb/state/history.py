@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, Self
 
+from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, or_, select, true, update
+
+from phb.database import insert_into
+from phb.database import lock as hold
 from phb.errors import InputError
 from phb.origin import Origin
 from phb.state.database import State
 from phb.state.holders import Holder
+from phb.state.locks import Lock, require
+from phb.state.tables import CONTENT, PUSH, PUSH_FILE, SCHEMA, SWITCH
 
 KEPT: Final = 200
 """Pushes per switch whose record is kept; files that no kept push had are forgotten with them."""
@@ -101,6 +107,25 @@ class Course:
     modified: int
     deleted: int
     unchanged: int
+    command: str = ""
+    user: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """When and by whom a push was begun; one `token` stands for one push. `time` is ISO 8601, UTC."""
+
+    token: str
+    user: str
+    host: str
+    pid: int
+    time: str
+
+    @classmethod
+    def now(cls, command: str) -> Self:
+        """Give one by this process, now."""
+        who = Holder.this(command)
+        return cls(secrets.token_hex(8), who.user, who.host, who.pid, who.since)
 
 
 class History:
@@ -120,38 +145,66 @@ class History:
         format_name: str | None = None,
         dialect: str | None = None,
         target: str | None = None,
+        lock: Lock | None = None,
+        beginning: Beginning | None = None,
     ) -> int:
-        """Record that a push starts; give its number."""
-        who = Holder.this(command)
-        with self._state.transaction() as cursor:
-            switch = self._state.switch(cursor, address, device_id)
-            cursor.execute(
-                "INSERT INTO push (switch, name, command, user, host, pid, started, outcome, format, dialect, target) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    switch,
-                    name,
-                    command,
-                    who.user,
-                    who.host,
-                    who.pid,
-                    who.since,
-                    PushOutcome.STARTED.value,
-                    format_name,
-                    dialect,
-                    target,
-                ),
-            )
-            number = cursor.lastrowid
-            assert number is not None
-            for position, file in enumerate(files):
-                cursor.execute("INSERT OR IGNORE INTO content VALUES (?, ?)", (file.digest, file.content))
-                cursor.execute(
-                    "INSERT INTO push_file VALUES (?, ?, ?, ?, ?)",
-                    (number, position, file.path, file.format_name, file.digest),
+        """Record that a push starts; give its number.
+
+        `lock` is what the push is done under. `beginning` is when and by whom, unless it is now and by this process;
+        the same one records one push, however often it is given.
+
+        Raises:
+            LockLostError: The lock is somebody else's now; nothing is recorded.
+        """
+        began = beginning or Beginning.now(command)
+        # In one order, so that two pushes of the same files wait for each other instead of blocking each other.
+        contents = {file.digest: file.content for file in sorted(files, key=lambda file: file.digest)}
+
+        def body(connection: Connection) -> int:
+            switch = self._state.switch(connection, address, device_id)
+            require(connection, lock)
+            known = connection.execute(select(PUSH.c.number).where(PUSH.c.token == began.token)).scalar()
+            if known is not None:
+                return int(known)
+            for digest, content in contents.items():
+                statement = insert_into(connection, CONTENT).values(digest=digest, bytes=content)
+                connection.execute(statement.on_conflict_do_nothing())
+            # Numbers are seen in their order: who has seen one has seen all before it.
+            hold(connection, SCHEMA.application_id)
+            number = connection.execute(
+                insert(PUSH)
+                .values(
+                    switch=switch,
+                    name=name,
+                    command=command,
+                    user=began.user,
+                    host=began.host,
+                    pid=began.pid,
+                    started=began.time,
+                    outcome=PushOutcome.STARTED.value,
+                    format=format_name,
+                    dialect=dialect,
+                    target=target,
+                    token=began.token,
                 )
-            _forget_old(cursor, switch)
-        return number
+                .returning(PUSH.c.number)
+            ).scalar_one()
+            rows = [
+                {
+                    "push": number,
+                    "position": position,
+                    "path": file.path,
+                    "format": file.format_name,
+                    "content": file.digest,
+                }
+                for position, file in enumerate(files)
+            ]
+            if rows:
+                connection.execute(insert(PUSH_FILE), rows)
+            _forget_old(connection, switch)
+            return int(number)
+
+        return self._state.run(body)
 
     def end(
         self,
@@ -163,53 +216,72 @@ class History:
         counts: tuple[int, int, int, int] = (0, 0, 0, 0),
         digest: str = "",
         names: Names | None = None,
+        lock: Lock | None = None,
     ) -> None:
         """Record how a push ended.
 
         `counts` are the entries inserted, modified, deleted, unchanged; `digest` and `names` are of what the switch
-        holds now.
+        holds now; `lock` is what the push was done under.
+
+        Raises:
+            LockLostError: The lock is somebody else's now; the push stays one that never ended.
         """
-        with self._state.transaction() as cursor:
-            cursor.execute(
-                "UPDATE push SET outcome = ?, duration_s = ?, message = ?, inserted = ?, modified = ?, deleted = ?, "
-                "unchanged = ?, digest = ?, names = ? WHERE number = ?",
-                (
-                    outcome.value,
-                    round(duration_s, 3),
-                    message,
-                    *counts,
-                    digest,
-                    json.dumps(names or {}, separators=(",", ":")),
-                    number,
-                ),
+        values = dict(zip(("inserted", "modified", "deleted", "unchanged"), counts, strict=True))
+
+        def body(connection: Connection) -> None:
+            if lock is not None:
+                self._state.switch(connection, lock.address, lock.device_id)
+                require(connection, lock)
+            connection.execute(
+                update(PUSH)
+                .where(PUSH.c.number == number)
+                .values(
+                    outcome=outcome.value,
+                    duration_s=round(duration_s, 3),
+                    message=message,
+                    digest=digest,
+                    names=json.dumps(names or {}, separators=(",", ":")),
+                    **values,
+                )
             )
+
+        self._state.run(body)
 
     def pushes(self, address: str | None = None, device_id: int | None = None, limit: int = 20) -> list[Push]:
         """Give the last pushes, newest first; of one switch, or of all."""
-        return self._select(
-            "(?1 IS NULL OR address = ?1) AND (?2 IS NULL OR device_id = ?2)",
-            (address, None if device_id is None else str(device_id)),
-            limit,
-        )
+        return self._select(*_at(address, device_id), limit=limit)
 
     def courses(self, after: int) -> list[Course]:
         """Give how the last push to each switch went, and all newer than the one of this number; oldest first."""
-        with self._state.reading() as cursor:
-            cursor.execute(
-                "SELECT number, address, device_id, started, outcome, inserted, modified, deleted, unchanged "
-                "FROM push JOIN switch ON switch.id = push.switch "
-                "WHERE number > ? OR number IN (SELECT max(number) FROM push GROUP BY switch) ORDER BY number",
-                (after,),
-            )
-            return [Course(row[0], row[1], int(row[2]), row[3], PushOutcome(row[4]), *row[5:]) for row in cursor]
+        last = select(func.max(PUSH.c.number)).group_by(PUSH.c.switch)
+        return self._courses(or_(PUSH.c.number > after, PUSH.c.number.in_(last)))
+
+    def since(self, number: int) -> list[Course]:
+        """Give how the pushes went that are newer than the one of this number, oldest first.
+
+        A number is given when a push begins, and pushes end in any order: who follows asks again for those that hadn't.
+        """
+        return self._courses(PUSH.c.number > number)
+
+    def _courses(self, which: ColumnElement[bool]) -> list[Course]:
+        names = ("started", "outcome", "inserted", "modified", "deleted", "unchanged", "command", "user")
+        query = select(PUSH.c.number, SWITCH.c.address, SWITCH.c.device_id, *(PUSH.c[name] for name in names))
+        query = query.join(SWITCH).where(which).order_by(PUSH.c.number)
+        rows = self._state.read(lambda connection: connection.execute(query).all())
+        return [Course(row[0], row[1], int(row[2]), row[3], PushOutcome(row[4]), *row[5:]) for row in rows]
+
+    def mark(self) -> object:
+        """Give something that is another whenever a push has begun or ended; cheap."""
+        newest = select(func.max(PUSH.c.number))
+        unfinished = select(PUSH.c.number).where(PUSH.c.outcome == PushOutcome.STARTED.value).order_by(PUSH.c.number)
+        return self._state.read(
+            lambda connection: (connection.execute(newest).scalar(), connection.execute(unfinished).scalars().all())
+        )
 
     def last_good(self, address: str, device_id: int, *, before: int | None = None) -> Push | None:
         """Give the newest push that ended well; `before` asks only for older ones than that."""
-        found = self._select(
-            f"address = ?1 AND device_id = ?2 AND (?3 IS NULL OR number < ?3) AND outcome IN {GOOD}",
-            (address, str(device_id), before),
-            1,
-        )
+        older = true() if before is None else PUSH.c.number < before
+        found = self._select(*_at(address, device_id), older, PUSH.c.outcome.in_(GOOD), limit=1)
         return found[0] if found else None
 
     def given(self, address: str, device_id: int) -> list[Push]:
@@ -247,41 +319,62 @@ class History:
 
         The target doesn't count: older pushes don't record it, and a switch's target changes only with the switch.
         """
-        with self._state.reading() as cursor:
-            rows = cursor.execute(
-                "SELECT path, content, format FROM push_file WHERE push = ? ORDER BY position", (push.number,)
-            ).fetchall()
-        return rows, push.format_name, push.dialect
+        columns = PUSH_FILE.c.path, PUSH_FILE.c.content, PUSH_FILE.c.format
+        query = select(*columns).where(PUSH_FILE.c.push == push.number).order_by(PUSH_FILE.c.position)
+        rows = self._state.read(lambda connection: connection.execute(query).all())
+        return [tuple(row) for row in rows], push.format_name, push.dialect
 
     def push(self, number: int) -> Push:
         """Give one push by its number; an InputError where there is none."""
-        found = self._select("number = ?1", (number,), 1)
+        # Databases have no larger numbers, and neither do pushes.
+        found = self._select(PUSH.c.number == number, limit=1) if abs(number) < 2**63 else []
         if not found:
-            raise InputError(Origin(str(self._state.path)), f"no push {number}", "a number that `phb history` shows")
+            raise InputError(Origin(str(self._state.place)), f"no push {number}", "a number that `phb history` shows")
         return found[0]
 
     def files(self, number: int) -> list[File]:
         """Give the files of a push, with their content."""
-        with self._state.reading() as cursor:
-            rows = cursor.execute(
-                "SELECT path, bytes, format FROM push_file JOIN content ON content.digest = push_file.content "
-                "WHERE push = ? ORDER BY position",
-                (number,),
-            ).fetchall()
-        return [File(*row) for row in rows]
+        query = (
+            select(PUSH_FILE.c.path, CONTENT.c.bytes, PUSH_FILE.c.format)
+            .join(CONTENT)
+            .where(PUSH_FILE.c.push == number)
+            .order_by(PUSH_FILE.c.position)
+        )
+        return [File(*row) for row in self._state.read(lambda connection: connection.execute(query).all())]
 
-    def _select(self, where: str, values: Sequence[object], limit: int) -> list[Push]:
-        with self._state.reading() as cursor:
-            cursor.execute(
-                "SELECT number, address, device_id, name, command, user, host, pid, started, duration_s, outcome, "
-                "message, format, dialect, target, inserted, modified, deleted, unchanged, digest, names "
-                f"FROM push JOIN switch ON switch.id = push.switch WHERE {where} ORDER BY number DESC LIMIT {limit:d}",
-                values,
-            )
-            return [_push(row, _paths(cursor.connection, row[0])) for row in cursor.fetchall()]
+    def _select(self, *which: ColumnElement[bool], limit: int) -> list[Push]:
+        columns = (PUSH.c[name] for name in _COLUMNS)
+        query = select(PUSH.c.number, SWITCH.c.address, SWITCH.c.device_id, *columns).join(SWITCH).where(*which)
+        query = query.order_by(PUSH.c.number.desc()).limit(limit)
+
+        def body(connection: Connection) -> list[Push]:
+            rows = connection.execute(query).all()
+            names = select(PUSH_FILE.c.push, PUSH_FILE.c.path).where(PUSH_FILE.c.push.in_([row.number for row in rows]))
+            paths: dict[int, list[str]] = {}
+            for number, path in connection.execute(names.order_by(PUSH_FILE.c.push, PUSH_FILE.c.position)):
+                paths.setdefault(number, []).append(path)
+            return [_push(row, tuple(paths.get(row.number, ()))) for row in rows]
+
+        return self._state.read(body)
 
 
-def _push(row: Sequence[object], files: tuple[str, ...]) -> Push:
+_COLUMNS: Final = (
+    *("name", "command", "user", "host", "pid", "started", "duration_s", "outcome", "message", "format", "dialect"),
+    *("target", "inserted", "modified", "deleted", "unchanged", "digest", "names"),
+)
+
+
+def _at(address: str | None, device_id: int | None) -> list[ColumnElement[bool]]:
+    """Give the conditions for a switch; None is any."""
+    where = []
+    if address is not None:
+        where.append(SWITCH.c.address == address)
+    if device_id is not None:
+        where.append(SWITCH.c.device_id == str(device_id))
+    return where
+
+
+def _push(row: Row[Any], files: tuple[str, ...]) -> Push:
     values: list[Any] = list(row)
     values[2] = int(values[2])
     values[10] = PushOutcome(values[10])
@@ -290,19 +383,16 @@ def _push(row: Sequence[object], files: tuple[str, ...]) -> Push:
     return Push(*values)
 
 
-def _paths(connection: sqlite3.Connection, number: object) -> tuple[str, ...]:
-    rows = connection.execute("SELECT path FROM push_file WHERE push = ? ORDER BY position", (number,))
-    return tuple(path for (path,) in rows)
-
-
-def _forget_old(cursor: sqlite3.Cursor, switch: int) -> None:
+def _forget_old(connection: Connection, switch: int) -> None:
     """Forget what is beyond `KEPT`, but never the last push that ended well: it is what a rollback goes to."""
-    cursor.execute(
-        "DELETE FROM push WHERE switch = ?1 AND number <= "
-        f"(SELECT number FROM push WHERE switch = ?1 ORDER BY number DESC LIMIT 1 OFFSET {KEPT}) "
-        "AND number < coalesce((SELECT number FROM push WHERE switch = ?1 "
-        f"AND outcome IN {GOOD} ORDER BY number DESC LIMIT 1 OFFSET 1), 0)",
-        (switch,),
-    )
-    if cursor.rowcount > 0:
-        cursor.execute("DELETE FROM content WHERE digest NOT IN (SELECT content FROM push_file)")
+    of_switch = select(PUSH.c.number).where(PUSH.c.switch == switch).order_by(PUSH.c.number.desc()).limit(1)
+    newest = connection.execute(of_switch.offset(KEPT)).scalar()
+    good = connection.execute(of_switch.where(PUSH.c.outcome.in_(GOOD)).offset(1)).scalar()
+    if newest is None or good is None:
+        return
+    old = select(PUSH.c.number).where(PUSH.c.switch == switch, PUSH.c.number <= newest, PUSH.c.number < good)
+    held = select(PUSH_FILE.c.content).where(PUSH_FILE.c.push.in_(old)).distinct()
+    contents = connection.execute(held).scalars().all()
+    connection.execute(delete(PUSH).where(PUSH.c.number.in_(old)))
+    others = select(PUSH_FILE.c.push).where(PUSH_FILE.c.content == CONTENT.c.digest)
+    connection.execute(delete(CONTENT).where(CONTENT.c.digest.in_(contents), ~others.exists()))

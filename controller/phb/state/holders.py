@@ -20,6 +20,7 @@ class Holder:
         system: Boot and process namespace that `pid` belongs to; empty where the system doesn't say.
         process_start: In clock ticks since boot, so that a pid that was given again is another process.
         since: ISO 8601, UTC.
+        member: Its token among the controllers of the state; empty where it isn't one of them.
     """
 
     command: str
@@ -29,9 +30,10 @@ class Holder:
     pid: int
     process_start: int
     since: str
+    member: str = ""
 
     @classmethod
-    def this(cls, command: str) -> Self:
+    def this(cls, command: str, member: str = "") -> Self:
         """Give this process."""
         return cls(
             command=command,
@@ -41,6 +43,7 @@ class Holder:
             pid=os.getpid(),
             process_start=_process_start(os.getpid()) or 0,
             since=now(),
+            member=member,
         )
 
     def __str__(self) -> str:

@@ -1,8 +1,9 @@
 """One process at a time changes a switch.
 
-A lock is a row with its holder. Processes that died without giving it back are recognised where that can be known (on
-this machine); of others somebody has to say so (``phb locks --break``). Between machines with different state files
-nothing here helps: P4Runtime's election id does, see docs/operate/operating.md.
+A lock is a row with its holder. Processes that died without giving it back are recognised on this machine at once; on
+others when they are members of the state (`phb.state.members`) that beat no more. Of the rest somebody has to say so
+(``phb locks --break``). Between machines with different states nothing here helps: P4Runtime's election id does, see
+docs/operate/operating.md.
 """
 
 from __future__ import annotations
@@ -13,11 +14,16 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from phb.errors import InputError, PhbError
+from sqlalchemy import Connection, Row, delete, select
+
+from phb.database import insert_into
+from phb.errors import PhbError
 from phb.state.database import State
 from phb.state.holders import Holder
+from phb.state.members import HOLDER, Members
+from phb.state.tables import LOCK, MEMBER, SWITCH
 
 POLL_SECONDS: Final = 0.2
 
@@ -29,6 +35,13 @@ class LockedError(PhbError):
         waited = f"; waited {waited_s:g} s" if waited_s else ""
         super().__init__(f"{address}: is being changed by {holder}{waited} (--wait waits longer)")
         self.holder = holder
+
+
+class LockLostError(PhbError):
+    """The lock under which something was done is somebody else's now, or nobody's."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(f"{address}: the lock has been taken from us meanwhile; who took it changes the switch now")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +72,22 @@ class Locks:
     ) -> Lock:
         """Take the lock of a switch for a command, in the words of the command line.
 
-        `wait_s` is how long to wait for another holder, whom `on_wait` is told once.
+        `wait_s` is how long to wait for another holder, whom `on_wait` is told once. A holder on another machine is
+        waited for until it is known whether it lives: half a second where it does, a lease where it doesn't.
 
         Raises:
             LockedError: Somebody else has it, and still has it after waiting.
         """
         until = clock() + wait_s
+        members = Members(self._state, clock)
         while True:
             taken = self.try_take(address, device_id, command)
             if isinstance(taken, Lock):
                 return taken
-            if clock() >= until:
+            undecided = taken.member and any(each.token == taken.member and not each.moved for each in members.living())
+            if clock() >= until and not undecided:
                 raise LockedError(address, taken, wait_s)
-            if on_wait is not None:
+            if on_wait is not None and wait_s:
                 on_wait(taken)
                 on_wait = None
             await sleep(POLL_SECONDS)
@@ -82,60 +98,76 @@ class Locks:
         By force it is taken from its holder: a controller that the switch itself made its primary may do so.
         """
         lock = Lock(address, device_id, secrets.token_hex(8))
-        mine = Holder.this(command)
-        with self._state.transaction() as cursor:
-            switch = self._state.switch(cursor, address, device_id)
-            cursor.execute(f"SELECT {_COLUMNS} FROM lock WHERE switch = ?", (switch,))
-            row = cursor.fetchone()
-            if row is not None and not by_force:
-                holder = Holder(*row)
-                if not holder.is_dead():
+        member = self._state.member
+        mine = Holder.this(command, "" if member is None else member.token)
+        values = {"token": lock.token, "member": mine.member or None}
+        values |= {column.name: getattr(mine, column.name) for column in HOLDER}
+
+        def body(connection: Connection) -> Lock | Holder:
+            switch = self._state.switch(connection, address, device_id)
+            row = connection.execute(_LOCKS.where(LOCK.c.switch == switch)).first()
+            if row is not None and row.token != lock.token and not by_force:
+                holder = _holder(row)
+                if not self._is_free(connection, holder):
                     return holder
-            cursor.execute(
-                f"INSERT OR REPLACE INTO lock (switch, token, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    switch,
-                    lock.token,
-                    mine.command,
-                    mine.user,
-                    mine.host,
-                    mine.system,
-                    mine.pid,
-                    mine.process_start,
-                    mine.since,
-                ),
-            )
-        return lock
+            statement = insert_into(connection, LOCK).values(switch=switch, **values)
+            connection.execute(statement.on_conflict_do_update(index_elements=["switch"], set_=values))
+            return lock
+
+        return self._state.run(body)
+
+    def _is_free(self, connection: Connection, holder: Holder) -> bool:
+        """Whether who has a lock has died; a member whose row is gone was taken for dead, or has left."""
+        if holder.is_dead():
+            return True
+        if not holder.member:
+            return False
+        return connection.execute(select(MEMBER.c.token).where(MEMBER.c.token == holder.member)).first() is None
 
     def give_back(self, lock: Lock) -> None:
         """Let others have it; nothing happens where somebody has taken it by force.
 
         Where the state can't be written, as on a full disk, it is free when this process has ended.
         """
-        with suppress(InputError), self._state.transaction() as cursor:
-            cursor.execute("DELETE FROM lock WHERE token = ?", (lock.token,))
+        with suppress(PhbError):
+            self._state.run(lambda connection: connection.execute(delete(LOCK).where(LOCK.c.token == lock.token)))
 
     def holds(self, lock: Lock) -> bool:
         """Whether the lock is still ours: nobody has taken it by force."""
-        with self._state.reading() as cursor:
-            return cursor.execute("SELECT 1 FROM lock WHERE token = ?", (lock.token,)).fetchone() is not None
+        query = select(LOCK.c.token).where(LOCK.c.token == lock.token)
+        return self._state.read(lambda connection: connection.execute(query).first()) is not None
 
     def all(self) -> list[tuple[str, int, Holder]]:
         """Give every lock, with the address and device id of its switch."""
-        with self._state.reading() as cursor:
-            rows = cursor.execute(
-                f"SELECT address, device_id, {_COLUMNS} FROM lock JOIN switch ON switch.id = lock.switch "
-                "ORDER BY address, device_id"
-            ).fetchall()
-        return [(address, int(device_id), Holder(*holder)) for address, device_id, *holder in rows]
+        query = _LOCKS.add_columns(SWITCH.c.address, SWITCH.c.device_id).join(SWITCH)
+        query = query.order_by(SWITCH.c.address, SWITCH.c.device_id)
+        rows = self._state.read(lambda connection: connection.execute(query).all())
+        return [(row.address, int(row.device_id), _holder(row)) for row in rows]
 
     def break_open(self, address: str, device_id: int) -> Holder | None:
         """Take a lock away from its holder and leave it free; give who had it."""
-        with self._state.transaction() as cursor:
-            switch = self._state.switch(cursor, address, device_id)
-            row = cursor.execute(f"SELECT {_COLUMNS} FROM lock WHERE switch = ?", (switch,)).fetchone()
-            cursor.execute("DELETE FROM lock WHERE switch = ?", (switch,))
-        return None if row is None else Holder(*row)
+
+        def body(connection: Connection) -> Holder | None:
+            switch = self._state.switch(connection, address, device_id)
+            row = connection.execute(_LOCKS.where(LOCK.c.switch == switch)).first()
+            connection.execute(delete(LOCK).where(LOCK.c.switch == switch))
+            return None if row is None else _holder(row)
+
+        return self._state.run(body)
 
 
-_COLUMNS: Final = "command, user, host, system, pid, process_start, since"
+def require(connection: Connection, lock: Lock | None) -> None:
+    """Make sure, within a transaction that has the switch's row, that a lock is still ours.
+
+    Raises:
+        LockLostError: It isn't.
+    """
+    if lock is not None and connection.execute(select(LOCK.c.token).where(LOCK.c.token == lock.token)).first() is None:
+        raise LockLostError(lock.address)
+
+
+_LOCKS: Final = select(LOCK.c.token, LOCK.c.member, *(LOCK.c[column.name] for column in HOLDER))
+
+
+def _holder(row: Row[Any]) -> Holder:
+    return Holder(**{column.name: getattr(row, column.name) for column in HOLDER}, member=row.member or "")

@@ -10,9 +10,11 @@ import time
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
 from phb.errors import InputError
-from phb.state import SCHEMA_VERSION, File, History, PushOutcome, State, default_path
+from phb.state import SCHEMA_VERSION, File, History, Locks, PushOutcome, State, default_path
+from phb.state.tables import SWITCH
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
 
@@ -34,20 +36,59 @@ def test_is_made_and_found_again(tmp_path):
         assert History(state).push(number).outcome is PushOutcome.STARTED
 
 
-def test_a_file_of_version_1_is_taken_over(tmp_path):
-    """It didn't say which kind of switch a push was for."""
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_file_of_an_older_version_is_taken_over(tmp_path, version):
+    """Version 1 didn't say which kind of switch a push was for, version 2 knew no members."""
     path = tmp_path / "state.sqlite"
-    with State(path) as state:
-        number = History(state).begin("a:1", 1, "push", [File("x", b"1")])
+    holder = "'watch', 'me', 'elsewhere', '', 1, 1, '2026-11-21T09:00:00.000Z'"
     with sqlite3.connect(path) as connection:
-        connection.execute("ALTER TABLE push DROP COLUMN target")
-        connection.execute("PRAGMA user_version = 1")
+        connection.executescript((Path(__file__).parent / "version_2.sql").read_text())
+        connection.execute("INSERT INTO switch VALUES (1, 'a:1', '18446744073709551615')")
+        connection.execute("INSERT INTO content VALUES ('digest', x'00ff')")
+        connection.execute(
+            "INSERT INTO push (number, switch, command, user, host, pid, started, outcome, duration_s, target) "
+            "VALUES (7, 1, 'push', 'me', 'here', 1, '2026-11-21T09:00:00.000Z', 'applied', 0.125, 'bmv2')"
+        )
+        connection.execute("INSERT INTO push_file VALUES (7, 0, 'x', NULL, 'digest')")
+        connection.execute(f"INSERT INTO lock VALUES (1, 'token', {holder})")
+        if version == 1:
+            connection.execute("ALTER TABLE push DROP COLUMN target")
+            connection.execute("PRAGMA user_version = 1")
     connection.close()
     for again in (1, 2):
         with State(path) as state:
             history = History(state)
-            assert history.push(number).target is None
-            assert history.push(history.begin("a:1", 1, "push", [], target="bmv2")).target == "bmv2", again
+            kept = history.push(7)
+            assert (kept.device_id, kept.duration_s, kept.target) == (
+                2**64 - 1,
+                0.125,
+                "bmv2" if version == 2 else None,
+            )
+            assert history.files(7) == [File("x", b"\x00\xff")]
+            assert [lock[2].host for lock in Locks(state).all()] == ["elsewhere"]
+            assert history.begin("a:1", 1, "push", [], target="bmv2") == 7 + again
+
+
+def test_one_that_was_taken_over_is_as_one_that_was_made(tmp_path):
+    def tables(path):
+        with sqlite3.connect(path) as connection:
+            names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master ORDER BY name")]
+            told = {}
+            for name in names:
+                columns = connection.execute(f"SELECT * FROM pragma_table_xinfo('{name}')").fetchall()
+                # What is a key needs no NOT NULL.
+                told[name] = sorted((row[1], row[2], row[3] or row[5] > 0, row[5]) for row in columns)
+            strict = connection.execute("SELECT name, strict FROM pragma_table_list WHERE schema = 'main'").fetchall()
+        connection.close()
+        return told, sorted(strict)
+
+    old, new = tmp_path / "old.sqlite", tmp_path / "new.sqlite"
+    with sqlite3.connect(old) as connection:
+        connection.executescript((Path(__file__).parent / "version_2.sql").read_text())
+    connection.close()
+    State(old).close()
+    State(new).close()
+    assert tables(old) == tables(new)
 
 
 def foreign(path):
@@ -80,7 +121,7 @@ def damaged(path):
 WRONG = {
     "of another program": (foreign, "found an SQLite file of another program, expected phb's state"),
     "empty of another program": (other_program, "found an SQLite file of another program, expected phb's state"),
-    "newer": (newer, "found state of schema version 3, expected version 2: another version of phb made this file"),
+    "newer": (newer, "found state of schema version 4, expected version 3: another version of phb made this file"),
     "no database": (lambda path: path.write_text("hello" * 1000), "found a damaged file (file is not a database)"),
     "a folder": (lambda path: path.mkdir(), "found a file that can't be opened"),
     "damaged": (damaged, "found a damaged file ("),
@@ -110,14 +151,14 @@ def test_an_exception_undoes_the_whole_step(tmp_path):
     with State(tmp_path / "state.sqlite") as state:
 
         def fail():
-            with state.transaction() as cursor:
-                state.switch(cursor, "a:1", 1)
+            with state.transaction() as connection:
+                state.switch(connection, "a:1", 1)
                 raise RuntimeError
 
         with pytest.raises(RuntimeError):
             fail()
-        with state.reading() as cursor:
-            assert cursor.execute("SELECT count(*) FROM switch").fetchone() == (0,)
+        with state.reading() as connection:
+            assert connection.execute(select(SWITCH)).all() == []
 
 
 MODES = {
@@ -135,8 +176,8 @@ def mode(path):
 
 def test_nobody_else_reads_it(tmp_path):
     path = tmp_path / "state.sqlite"
-    with State(path) as state, state.transaction() as cursor:
-        state.switch(cursor, "a:1", 1)
+    with State(path) as state, state.transaction() as connection:
+        state.switch(connection, "a:1", 1)
         assert {file.name: mode(file) for file in tmp_path.iterdir()} == {
             "state.sqlite": 0o600,
             "state.sqlite-journal": 0o600,
@@ -178,8 +219,8 @@ def test_a_full_disk_is_one_error_and_leaves_it_as_it_was(tmp_path):
     with State(path) as state:
         history = History(state)
         number = history.begin("a:1", 1, "push", [File("x", b"1")])
-        with state.reading() as cursor:
-            cursor.execute("PRAGMA max_page_count = 1")  # as few as there are
+        with state.reading() as connection:
+            connection.exec_driver_sql("PRAGMA max_page_count = 1")  # as few as there are
         with pytest.raises(InputError) as caught:
             history.begin("a:1", 1, "push", [File("x", os.urandom(100_000))])
         assert str(caught.value).startswith(f"{path}: found a file that can't be used (database or disk is full), ")

@@ -1,15 +1,17 @@
 """What is remembered of pushes, and what is forgotten."""
 
 import pytest
+from sqlalchemy import select
 
 from phb.errors import InputError
-from phb.state import File, History, PushOutcome, State
-from phb.state.history import KEPT
+from phb.state import File, History, LockLostError, Locks, PushOutcome, State
+from phb.state.history import KEPT, Beginning
+from phb.state.tables import CONTENT
 
 
 @pytest.fixture
-def history(tmp_path):
-    with State(tmp_path / "state.sqlite") as state:
+def history(place):
+    with State(place) as state:
         yield History(state)
 
 
@@ -102,8 +104,50 @@ def test_old_pushes_are_forgotten_with_files_that_only_they_had(history):
         push(history, content=b"new %d" % number)
     kept = history.pushes("a:1", 1, limit=10_000)
     assert len(kept) == KEPT
-    with history._state.reading() as cursor:
-        contents = {bytes(row[0]) for row in cursor.execute("SELECT bytes FROM content")}
+    with history._state.reading() as connection:
+        contents = set(connection.execute(select(CONTENT.c.bytes)).scalars())
     assert b"good" not in contents
     assert b"new %d" % (KEPT + 4) in contents
     assert len(contents) == KEPT + 1
+
+
+def test_one_beginning_is_one_push(history):
+    """The answer to the first time may have got lost."""
+    beginning = Beginning("token", "me", "here", 1, "2026-11-26T10:00:00.000Z")
+    first, second = (history.begin("a:1", 1, "push", [File("x", b"1")], beginning=beginning) for _ in range(2))
+    assert first == second
+    assert [(push.user, push.started) for push in history.pushes()] == [("me", beginning.time)]
+
+
+def test_a_lock_that_was_taken_from_us_records_nothing_more(history):
+    locks = Locks(history._state)
+    lock = locks.try_take("a:1", 1, "push")
+    number = history.begin("a:1", 1, "push", [], lock=lock)
+    other = locks.try_take("a:1", 1, "push", by_force=True)
+    with pytest.raises(LockLostError, match="a:1: the lock has been taken from us meanwhile"):
+        history.end(number, PushOutcome.APPLIED, 1, lock=lock)
+    with pytest.raises(LockLostError):
+        history.begin("a:1", 1, "push", [], lock=lock)
+    assert [push.outcome for push in history.pushes()] == [PushOutcome.STARTED]
+    history.end(history.begin("a:1", 1, "push", [], lock=other), PushOutcome.APPLIED, 1, lock=other)
+    assert len(history.pushes()) == 2
+
+
+def test_what_is_new_and_whether_there_is_something_new(history):
+    marks = [history.mark()]
+
+    def is_new():
+        marks.append(history.mark())
+        return marks[-1] != marks[-2]
+
+    assert not is_new()
+    number = history.begin("a:1", 1, "push", [])
+    assert is_new()
+    assert [(course.number, course.command, course.outcome) for course in history.since(number - 1)] == [
+        (number, "push", PushOutcome.STARTED)
+    ]
+    assert not is_new()
+    history.end(number, PushOutcome.FAILED, 0.5)
+    assert is_new()
+    assert not is_new()
+    assert history.since(number) == []

@@ -15,33 +15,27 @@ from phb.state import holders as holders_module
 ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
 TAKER = """
 import sys, time
-from pathlib import Path
 from phb.state import Locks, State
-with State(Path(sys.argv[1])) as state:
+with State(sys.argv[1]) as state:
     print(Locks(state).try_take("a:1", 1, "watch"), flush=True)
     time.sleep(600)
 """
 
 
 @pytest.fixture
-def path(tmp_path):
-    return tmp_path / "state.sqlite"
-
-
-@pytest.fixture
-def locks(path):
-    with State(path) as state:
+def locks(place):
+    with State(place) as state:
         yield Locks(state)
 
 
 @pytest.fixture
-def somebody(path):
+def somebody(place):
     """Start another process that takes the lock; give it."""
     processes = []
 
     def start():
         process = subprocess.Popen(
-            [sys.executable, "-c", TAKER, str(path)], stdout=subprocess.PIPE, text=True, env=ENVIRONMENT
+            [sys.executable, "-c", TAKER, place], stdout=subprocess.PIPE, text=True, env=ENVIRONMENT
         )
         processes.append(process)
         assert process.stdout.readline().startswith("Lock(")
@@ -158,7 +152,7 @@ import asyncio, sys
 from pathlib import Path
 from phb.state import Locks, State
 path = Path(sys.argv[2])
-with State(Path(sys.argv[1])) as state:
+with State(sys.argv[1]) as state:
     locks = Locks(state)
     for _ in range(20):
         lock = asyncio.run(locks.take("a:1", 1, "push", wait_s=120))
@@ -168,10 +162,10 @@ with State(Path(sys.argv[1])) as state:
 """
 
 
-def test_many_processes_one_at_a_time(path, tmp_path):
+def test_many_processes_one_at_a_time(place, tmp_path):
     counter = tmp_path / "counter"
     counter.write_text("0")
-    command = [sys.executable, "-c", COUNTER, str(path), str(counter)]
+    command = [sys.executable, "-c", COUNTER, place, str(counter)]
     processes = [subprocess.Popen(command, env=ENVIRONMENT) for _ in range(3)]
     assert [process.wait() for process in processes] == [0, 0, 0]
     assert counter.read_text() == "60"
