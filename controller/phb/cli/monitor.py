@@ -75,10 +75,40 @@ class TakerOptions:
     ] = None
 
 
+@dataclass(frozen=True)
+class PageOptions:
+    """Who may look at the operations page."""
+
+    listen: Annotated[
+        str | None,
+        typer.Option("--listen", metavar="HOST:PORT", help="Serve the operations page there.  (default: nowhere)"),
+    ] = None
+    certificate: Annotated[
+        Path | None,
+        typer.Option("--listen-cert", metavar="FILE", help="PEM certificate of the page: TLS alone is spoken then."),
+    ] = None
+    key: Annotated[
+        Path | None, typer.Option("--listen-key", metavar="FILE", help="PEM key of --listen-cert, without a password.")
+    ] = None
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--listen-token-file",
+            metavar="FILE",
+            help="File whose first line lets in who knows it.  (default: everybody who reaches HOST:PORT)",
+        ),
+    ] = None
+    writable: Annotated[
+        bool,
+        typer.Option("--listen-writable", help="Let the page take back a switch's last push, and push its files."),
+    ] = False
+
+
 @app.command(
     epilog=epilog(
         "phb monitor --inventory network.yaml",
         "phb monitor --inventory network.yaml --metrics 127.0.0.1:9464 --json",
+        "phb monitor --inventory network.yaml --listen 127.0.0.1:8010",
         "phb monitor --address 192.0.2.1:9559 c7513.yaml c7513-wfq.yaml --show",
         "phb monitor --inventory network.yaml --once --interval 10",
         "phb monitor --inventory network.yaml --history history.sqlite --history-keep minutes=7d,size=8G",
@@ -90,6 +120,7 @@ def monitor(
     reading: ReadingOptions,
     program: ProgramOptions,
     takers: TakerOptions,
+    page: PageOptions,
     files: PolicyFiles = None,
     interval: Annotated[
         float, typer.Option(min=0.1, max=3600, metavar="SECONDS", help="Between two samples of a switch.")
@@ -130,6 +161,7 @@ def monitor(
         chosen,
         sessions,
         takers,
+        page,
         state,
         json=json,
         show=show,
@@ -174,6 +206,7 @@ class Running:
         switches: Sequence[Switch],
         sessions: Sequence[StampSession],
         options: TakerOptions,
+        page: PageOptions,
         state: Path | None,
         *,
         json: bool,
@@ -185,6 +218,7 @@ class Running:
         self._monitor = monitor
         self._switches = switches
         self._options = options
+        self._page = page
         self._state = state
         self._followers: list[Callable[[Sequence[Switch]], None]] = []
         self._json = json

@@ -38,7 +38,7 @@ class Tls:
         if self.ca is not None:
             _check_authority(self.ca)
         if self.certificate is not None and self.key is not None:
-            _check_pair(self.certificate, self.key)
+            check_pair(self.certificate, self.key)
         elif self.certificate is not None or self.key is not None:
             given, absent = (self.certificate, "key") if self.key is None else (self.key, "certificate")
             raise InputError(
@@ -77,7 +77,12 @@ def _check_authority(path: Path) -> None:
         raise InputError(Origin(str(path)), _reason(error), "a PEM file of certificate authorities") from None
 
 
-def _check_pair(certificate: Path, key: Path) -> None:
+def check_pair(certificate: Path, key: Path) -> None:
+    """Check a certificate and its key.
+
+    Raises:
+        InputError: One can't be read, isn't PEM, or the key isn't the certificate's.
+    """
     read_bytes(certificate, "a PEM certificate")
     read_bytes(key, "a PEM private key without a password")
     try:

@@ -103,18 +103,26 @@ class Subscription:
 
     async def __aiter__(self) -> AsyncIterator[Told]:
         """Give messages as they come."""
-        with self._lock:
-            self._loop = asyncio.get_running_loop()
-        while (found := self.take()) is not None:
+        while (found := await self.next()) is not None:
             for told in found:
                 yield told
-            await self._news.wait()
+
+    async def next(self, timeout_s: float | None = None) -> list[Told] | None:
+        """Give what is new as soon as there is something, or nothing after `timeout_s`; None where it has ended."""
+        with self._lock:
+            self._loop = asyncio.get_running_loop()
+        self._news.clear()
+        self._urgent.clear()
+        found = self.take()
+        if found is None or found:
+            return found
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                await self._news.wait()
             # Summaries wait for those of other switches, and for nothing else.
-            with suppress(TimeoutError):
-                async with asyncio.timeout(self._gather_s):
-                    await self._urgent.wait()
-            self._news.clear()
-            self._urgent.clear()
+            async with asyncio.timeout(self._gather_s):
+                await self._urgent.wait()
+        return self.take()
 
     def _wake(self, *, urgent: bool = True) -> None:
         level = 2 if urgent else 1

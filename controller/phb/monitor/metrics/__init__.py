@@ -5,7 +5,7 @@
 
 Taking an observation keeps it; what a page costs, its reader causes.
 
-families > delays, chosen, pushes > newest > telling > pages > serving;  server
+families > delays, chosen, pushes > newest > telling > pages > serving
 """
 
 from phb.monitor.metrics.newest import STALE_AFTER_S

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from http import HTTPStatus
@@ -18,17 +17,16 @@ from phb.monitor.metrics.delays import FINENESS, Bounds
 from phb.monitor.metrics.newest import STALE_AFTER_S, Newest
 from phb.monitor.metrics.pages import Pages
 from phb.monitor.metrics.pushes import Pushes
-from phb.monitor.metrics.server import Answer, Request, Server
 from phb.monitor.observation import Observation
 from phb.origin import Origin
+from phb.web.address import parsed
+from phb.web.server import Answer, Request, Server
 
 POLICIES: Final = 100
 """Policies, and streams, of each switch with series of their own, unless told otherwise."""
 
 TEXT: Final = "text/plain; version=0.0.4; charset=utf-8"
 OPENMETRICS: Final = "application/openmetrics-text; version=1.0.0; charset=utf-8"
-
-_ADDRESS: Final = re.compile(r"(\[[0-9a-fA-F:.]+(?:%\w+)?\]|[^\[\]:/\s]+):([0-9]{1,5})")
 
 
 class Metrics:
@@ -80,7 +78,7 @@ async def serve(
     """
     if fineness not in FINENESS:
         raise InputError(Origin(f"{option}-bounds"), f"{fineness}", "1, 2, 4 or 8")
-    host, port = _parsed(address, option)
+    host, port = parsed(address, option, "127.0.0.1:9464")
     newest = Newest(switches, policies, stale_after_s, clock)
     pages = Pages(newest, Bounds(fineness))
     began_s = clock()
@@ -121,10 +119,3 @@ async def _metrics(pages: Pages, request: Request) -> Answer:
         zipped = ("Content-Encoding", "gzip")
         return Answer(HTTPStatus.OK, content_type, page.pieces(), len(page.zipped), (zipped, vary))
     return Answer(HTTPStatus.OK, content_type, page.expanded(), page.length, (vary,))
-
-
-def _parsed(address: str, option: str) -> tuple[str, int]:
-    match = _ADDRESS.fullmatch(address)
-    if match is None or int(match[2]) > 65535:
-        raise InputError(Origin(option), f"'{address}'", "HOST:PORT, such as 127.0.0.1:9464")
-    return match[1].strip("[]"), int(match[2])

@@ -3,11 +3,11 @@
 import re
 from pathlib import Path
 
-from phb.monitor.metrics import server
 from phb.monitor.metrics.delays import LEAST_US, MOST_US
 from phb.monitor.metrics.pages import SHARE, Own
 from phb.monitor.metrics.serving import POLICIES
 from phb.monitor.metrics.telling import FAMILIES
+from phb.web import server
 
 DOCUMENT = (Path(__file__).parents[4] / "docs" / "operate" / "monitoring.md").read_text()
 (PROMETHEUS,) = re.findall(r"^## Prometheus\n(.*?)^## ", DOCUMENT, flags=re.MULTILINE | re.DOTALL)

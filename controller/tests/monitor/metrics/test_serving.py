@@ -11,8 +11,9 @@ from made_up import observations
 from metrics_pages import Clock, samples
 
 from phb.errors import InputError
-from phb.monitor.metrics import serve, server
-from phb.monitor.metrics.server import Answer, Pace, Server
+from phb.monitor.metrics import serve
+from phb.web import server
+from phb.web.server import Answer, Pace, Server
 
 # What Prometheus 2.42 sends, and what 3 does.
 PROMETHEUS_2 = (
