@@ -21,7 +21,7 @@ from phb.entries import Change
 from phb.errors import InputError, PhbError, SwitchError
 from phb.formats.format import ReadOptions
 from phb.intent import NodeIntent
-from phb.inventory import Switch
+from phb.inventory import Switch, TargetKind
 from phb.model import Dialect, PolicySet
 from phb.notice import Notice
 from phb.openconfig.telling import tell_applied
@@ -29,7 +29,7 @@ from phb.origin import Origin
 from phb.pushing.push import push_over
 from phb.pushing.report import Report
 from phb.sources import Document, poll_all, read_documents
-from phb.state import File, History, Holder, Lock, Locks, Names, PushOutcome, State
+from phb.state import File, History, Holder, Lock, Locks, Names, Push, PushOutcome, State
 
 
 class ChangedSincePlanError(PhbError):
@@ -220,6 +220,24 @@ def _node_of(documents: tuple[Document, ...], format_name: str | None, dialect: 
         return read_documents(documents, format_name, ReadOptions(dialect)).node
     except InputError:  # of another version of phb, which read more
         return None
+
+
+def recalled(
+    history: History, push: Push, switch: Switch, artifact: Artifact, moment: datetime, target: TargetKind | None = None
+) -> Prepared:
+    """Compile an earlier push's files as they were read then, for the switch as it is, or another `target`.
+
+    Raises:
+        InputError: As `prepare`.
+    """
+    update: dict[str, object] = {
+        "policies": push.files,
+        "format": push.format_name,
+        "dialect": Dialect(push.dialect) if push.dialect else None,
+        **({} if target is None else {"target": target}),
+    }
+    documents = [Document(file.path, file.content, file.format_name) for file in history.files(push.number)]
+    return prepare(switch.model_copy(update=update), artifact, at=moment, documents=documents)
 
 
 async def is_without_policy(prepared: Prepared) -> bool:

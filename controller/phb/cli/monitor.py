@@ -13,6 +13,7 @@ import typer
 
 from phb.cli.application import OK, REFUSED, app, epilog
 from phb.cli.interrupting import run_until_signal
+from phb.cli.listening import PageOptions
 from phb.cli.options import Json, PolicyFiles, ProgramOptions, ReadingOptions, StateFile, SwitchOptions, grouped
 from phb.cli.output import console, print_error, print_json, print_line, print_table
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from phb.deploying import Prepared
     from phb.device.artifact import Artifact
-    from phb.inventory import Inventory, StampSession, Switch
+    from phb.inventory import Inventory, Link, StampSession, Switch
     from phb.inventory.following import FollowedInventory
     from phb.monitor.monitoring import Monitor
     from phb.monitor.observation import Observation
@@ -73,35 +74,6 @@ class TakerOptions:
             help="For how long.  (default: seconds=1h,minutes=2d,rounded=400d,hours=62d,days=10y,size=2G)",
         ),
     ] = None
-
-
-@dataclass(frozen=True)
-class PageOptions:
-    """Who may look at the operations page."""
-
-    listen: Annotated[
-        str | None,
-        typer.Option("--listen", metavar="HOST:PORT", help="Serve the operations page there.  (default: nowhere)"),
-    ] = None
-    certificate: Annotated[
-        Path | None,
-        typer.Option("--listen-cert", metavar="FILE", help="PEM certificate of the page: TLS alone is spoken then."),
-    ] = None
-    key: Annotated[
-        Path | None, typer.Option("--listen-key", metavar="FILE", help="PEM key of --listen-cert, without a password.")
-    ] = None
-    token_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--listen-token-file",
-            metavar="FILE",
-            help="File whose first line lets in who knows it.  (default: everybody who reaches HOST:PORT)",
-        ),
-    ] = None
-    writable: Annotated[
-        bool,
-        typer.Option("--listen-writable", help="Let the page take back a switch's last push, and push its files."),
-    ] = False
 
 
 @app.command(
@@ -162,7 +134,9 @@ def monitor(
         sessions,
         takers,
         page,
+        artifact,
         state,
+        links=() if followed is None else followed.current.links,
         json=json,
         show=show,
     )
@@ -207,8 +181,10 @@ class Running:
         sessions: Sequence[StampSession],
         options: TakerOptions,
         page: PageOptions,
+        artifact: Artifact,
         state: Path | None,
         *,
+        links: Sequence[Link] = (),
         json: bool,
         show: bool,
     ) -> None:
@@ -219,6 +195,8 @@ class Running:
         self._switches = switches
         self._options = options
         self._page = page
+        self._artifact = artifact
+        self._links = links
         self._state = state
         self._followers: list[Callable[[Sequence[Switch]], None]] = []
         self._json = json
@@ -289,6 +267,13 @@ class Running:
         from phb.origin import Origin
 
         options, monitor = self._options, self._monitor
+        self._page.check()
+        if self._page.listen is not None:
+            from phb.cli.listening import Page
+            from phb.state import default_path
+
+            page = Page(self._page, monitor, self._artifact, lambda: self._links)
+            self._followers.append(await page.open(stack, self._switches, self._state or default_path()))
         if options.metrics is not None:
             from phb.monitor.metrics import STALE_AFTER_S, Pushes, serve
             from phb.state import default_path
@@ -339,6 +324,7 @@ class Running:
             return
         self._monitor.follow_switches(chosen)
         self.newest.follow(chosen, sessions)
+        self._links = whole.links
         for follow in self._followers:
             follow(chosen)
 

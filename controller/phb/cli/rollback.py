@@ -21,11 +21,7 @@ from phb.cli.options import (
 from phb.cli.output import console
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from phb.deploying import Prepared
-    from phb.device.artifact import Artifact
-    from phb.inventory import Switch, TargetKind
+    from phb.inventory import Switch
     from phb.state import History, Push
 
 
@@ -56,6 +52,7 @@ def rollback(
 
     Rules with a time are judged now, not as of then.
     """
+    from phb.deploying import recalled
     from phb.errors import InputError
     from phb.origin import Origin
     from phb.state import History
@@ -73,7 +70,7 @@ def rollback(
         for switch in chosen:
             push = _wanted(history, switch, to)
             recorded = None if many or writing.target else check_target(push.target)
-            prepared.append(_prepared(history, push, switch, recorded or switch.target, artifact, moment))
+            prepared.append(recalled(history, push, switch, artifact, moment, recorded))
             steps.append(f"{switch.name}: back to push {push.number}, {push.started[:19]}Z: {' '.join(push.files)}")
         if not json:
             for step in steps:
@@ -84,26 +81,6 @@ def rollback(
             prepared, state, command="rollback", wait_s=writing.wait, election_id=writing.election_id
         )
     return pushing.show(results, many=many, json=json)
-
-
-def _prepared(
-    history: History, push: Push, switch: Switch, target: TargetKind, artifact: Artifact, moment: datetime
-) -> Prepared:
-    """Compile an earlier push's files as they were read then."""
-    from phb.deploying import prepare
-    from phb.model import Dialect
-    from phb.sources import Document
-
-    then = switch.model_copy(
-        update={
-            "policies": push.files,
-            "format": push.format_name,
-            "dialect": Dialect(push.dialect) if push.dialect else None,
-            "target": target,
-        }
-    )
-    documents = [Document(file.path, file.content, file.format_name) for file in history.files(push.number)]
-    return prepare(then, artifact, at=moment, documents=documents)
 
 
 def _wanted(history: History, switch: Switch, to: int | None) -> Push:

@@ -143,6 +143,15 @@ class Monitor:
         """Look at all policy files now."""
         await self._policies.look()
 
+    def switch(self, name: str) -> Switch | None:
+        """Give a switch as the inventory says it; None where it isn't monitored."""
+        known = self._switches.get(name)
+        return None if known is None else known[0]
+
+    def prepared(self, switch: str) -> Prepared | None:
+        """Give the policies that a switch has been given, as far as they are known."""
+        return self._policies.prepared(switch)
+
     @property
     def undelivered(self) -> Sequence[Event]:
         """Troubles that no observation has carried yet."""

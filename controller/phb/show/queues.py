@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address
+from typing import Any
 
 from phb.device.session import CounterValue
 from phb.show.held import HeldEntry
@@ -84,6 +85,10 @@ class QueueOf:
     def is_strict(self) -> bool:
         """Whether it is served before all that have shares."""
         return self.traffic_class is not None and self.level != SHARED_LEVEL
+
+    def shown(self, every: bool) -> list[Conversation]:
+        """Give the conversations in which packets wait, or `every` one that has had packets."""
+        return [conversation for conversation in self.conversations if every or conversation.depth]
 
     @property
     def depth(self) -> int:
@@ -248,4 +253,58 @@ def _weights(reading: Reading, profile: int) -> Mapping[int, int]:
         entry.match["precedence"][0]: entry.parameters["weight"]
         for entry in reading.held.table("schedule.weight")
         if entry.match["profile"][0] == profile
+    }
+
+
+def as_json(ports: Sequence[PortQueues], every: bool) -> list[dict[str, Any]]:
+    """Give queues for programs; conversations as `QueueOf.shown`."""
+    return [
+        {
+            "port": port.port,
+            "name": port.name,
+            "strategy": port.strategy,
+            "depth": port.depth,
+            "hold_queue": port.hold_queue,
+            "drops": port.drops,
+            "queues": [
+                {
+                    "class": queue.traffic_class,
+                    "strategy": queue.strategy,
+                    "level": queue.level if queue.is_strict else None,
+                    "depth": queue.depth,
+                    "limit": queue.limit,
+                    "drops": queue.drops,
+                    "conversations": [_conversation_as_json(each) for each in queue.shown(every)],
+                }
+                for queue in port.queues
+            ],
+        }
+        for port in ports
+    ]
+
+
+def _conversation_as_json(conversation: Conversation) -> dict[str, Any]:
+    flow = conversation.flow
+    return {
+        "conversation": conversation.number,
+        "slot": conversation.slot,
+        "depth": conversation.depth,
+        "weight": conversation.weight,
+        "length": conversation.length,
+        "discards": conversation.discards,
+        "tail_drops": conversation.tail_drops,
+        "interleaves": 0,
+        "early_drops": conversation.early_drops,
+        "refused_by_the_switch": conversation.refused,
+        "transmitted": {"packets": conversation.transmitted.packets, "bytes": conversation.transmitted.bytes},
+        "flow": None
+        if flow is None
+        else {
+            "source": str(flow.source) if flow.source else None,
+            "destination": str(flow.destination) if flow.destination else None,
+            "protocol": flow.protocol,
+            "tos": flow.tos,
+            "source_port": flow.source_port,
+            "destination_port": flow.destination_port,
+        },
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -40,12 +40,12 @@ def show_queue(
     Addresses and ports are those of the packet that took the conversation; a switch whose registers can't be read
     (bmv2) doesn't tell them.
     """
-    from phb.show.queues import read_queues
+    from phb.show.queues import as_json, read_queues
 
     async def read(looked: Reading) -> list[PortQueues]:
         return await read_queues(looked, _ports(looked, port or ()))
 
-    show(look, manner, read, lambda ports: _as_json(ports, every), lambda ports: render(ports, every))
+    show(look, manner, read, lambda ports: as_json(ports, every), lambda ports: render(ports, every))
 
 
 def _ports(looked: Reading, wanted: Sequence[str]) -> frozenset[int]:
@@ -60,63 +60,6 @@ def _ports(looked: Reading, wanted: Sequence[str]) -> frozenset[int]:
             raise InputError(Origin("--port"), f"port '{name}'", f"one of {known}")
         found.add(numbers[name] if name in numbers else int(name))
     return frozenset(found)
-
-
-def _shown(queue: QueueOf, every: bool) -> list[Conversation]:
-    return [conversation for conversation in queue.conversations if every or conversation.depth]
-
-
-def _as_json(ports: Sequence[PortQueues], every: bool) -> list[dict[str, Any]]:
-    return [
-        {
-            "port": port.port,
-            "name": port.name,
-            "strategy": port.strategy,
-            "depth": port.depth,
-            "hold_queue": port.hold_queue,
-            "drops": port.drops,
-            "queues": [
-                {
-                    "class": queue.traffic_class,
-                    "strategy": queue.strategy,
-                    "level": queue.level if queue.is_strict else None,
-                    "depth": queue.depth,
-                    "limit": queue.limit,
-                    "drops": queue.drops,
-                    "conversations": [_conversation_as_json(each) for each in _shown(queue, every)],
-                }
-                for queue in port.queues
-            ],
-        }
-        for port in ports
-    ]
-
-
-def _conversation_as_json(conversation: Conversation) -> dict[str, Any]:
-    flow = conversation.flow
-    return {
-        "conversation": conversation.number,
-        "slot": conversation.slot,
-        "depth": conversation.depth,
-        "weight": conversation.weight,
-        "length": conversation.length,
-        "discards": conversation.discards,
-        "tail_drops": conversation.tail_drops,
-        "interleaves": 0,
-        "early_drops": conversation.early_drops,
-        "refused_by_the_switch": conversation.refused,
-        "transmitted": {"packets": conversation.transmitted.packets, "bytes": conversation.transmitted.bytes},
-        "flow": None
-        if flow is None
-        else {
-            "source": str(flow.source) if flow.source else None,
-            "destination": str(flow.destination) if flow.destination else None,
-            "protocol": flow.protocol,
-            "tos": flow.tos,
-            "source_port": flow.source_port,
-            "destination_port": flow.destination_port,
-        },
-    }
 
 
 def render(ports: Sequence[PortQueues], every: bool) -> Text:
@@ -136,7 +79,7 @@ def _lines(port: PortQueues, every: bool) -> Iterator[str]:
         if queue.slots > 1:
             active = sum(1 for each in queue.conversations if each.depth)
             yield f"    Conversations {active}/{len(queue.conversations)}/{queue.slots} (active/seen/total)"
-        for conversation in _shown(queue, every):
+        for conversation in queue.shown(every):
             yield from _conversation(conversation, queue)
 
 

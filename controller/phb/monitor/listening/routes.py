@@ -16,8 +16,8 @@ from phb.visible import visible
 from phb.web.guard import HEADERS, NOT_STORED, Guard, is_own
 from phb.web.server import Answer, Request, Stream
 
-HEARTBEAT_S: Final = 15.0
-"""Seconds after which a stream without news shows that it is there."""
+HEARTBEAT_S: Final = 5.0
+"""Seconds after which a stream without news has a tick without switches."""
 
 MOST_POINTS: Final = 900
 """Details of one series."""
@@ -25,6 +25,7 @@ MOST_POINTS: Final = 900
 RECORDING_S: Final = 300.0
 """So long a client may take to read a recording."""
 
+_DAY_S: Final = 86_400.0
 _JSON: Final = "application/json"
 
 
@@ -41,14 +42,11 @@ class Asked(Protocol):
     async def queues(self, switch: str) -> Any:
         """Give what its queues hold now."""
 
-    async def objectives(self, switch: str, seconds: float) -> Any:
-        """Give changes of state of its objectives."""
-
     async def explain(self, switch: str, packet: str) -> Any:
         """Give what the switch does with a packet."""
 
-    async def rollback(self, switch: str) -> Any:
-        """Give the switch its policy of before again."""
+    async def rollback(self, switch: str, push: int | None) -> Any:
+        """Give the switch its policy of before again, unless another push than this one was the last."""
 
     async def push(self, switch: str) -> Any:
         """Give the switch the policy of its files."""
@@ -127,8 +125,8 @@ class Routes:
 
     async def _of_switch(self, switch: str, what: str, query: Mapping[str, str]) -> Answer:
         self._known(switch)
-        seconds = _number(query, "seconds", PAST_S, PAST_S)
         if what == "series":
+            seconds = _number(query, "seconds", PAST_S, PAST_S)
             most = int(_number(query, "most", MOST_POINTS, MOST_POINTS))
             lines = await asyncio.to_thread(self._live.lines, switch, seconds, most)
             return _in_pieces([b"[", *_separated(lines), b"]"])
@@ -137,7 +135,7 @@ class Routes:
         if what == "queues":
             return _as_json(await self._needed().queues(switch))
         if what == "objectives":
-            return _as_json(await self._needed().objectives(switch, seconds))
+            return _as_json(self._live.objectives(switch, _number(query, "seconds", PAST_S, _DAY_S)))
         raise NotKnownError(f"no '{visible(what)}' of a switch: there are series, policy, queues and objectives")
 
     async def _change(self, request: Request) -> Answer:
@@ -150,7 +148,7 @@ class Routes:
         try:
             switch, asked = self._known(unquote(name)), self._needed()
             if what == "rollback":
-                return _as_json(await asked.rollback(switch))
+                return _as_json(await asked.rollback(switch, _push(request.body)))
             if what == "push":
                 return _as_json(await asked.push(switch))
             raise NotKnownError("a switch may be asked for rollback and push")
@@ -179,7 +177,7 @@ async def events(live: Live, switch: str | None = None) -> AsyncGenerator[bytes,
     with live.subscribe(switch) as subscription:
         yield b"retry: 2000\n\n"
         while (found := await subscription.next(HEARTBEAT_S)) is not None:
-            yield b"".join(map(event_of, found)) or b":\n\n"
+            yield b"".join(map(event_of, found or [live.heartbeat()]))
 
 
 def event_of(told: Told) -> bytes:
@@ -198,6 +196,21 @@ def _in_pieces(pieces: list[bytes]) -> Answer:
 def _separated(lines: Iterable[bytes]) -> Iterator[bytes]:
     for number, line in enumerate(lines):
         yield b"," + line if number else line
+
+
+def _push(body: bytes) -> int | None:
+    """Give the push that a request is about, of a body such as ``{"push": 17}``.
+
+    Raises:
+        PhbError: It isn't one.
+    """
+    try:
+        found = json.loads(body or b"{}")
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not isinstance(number := found.get("push"), int | None):
+        raise PhbError('found another body, expected one such as {"push": 17}')
+    return number
 
 
 def _number(query: Mapping[str, str], name: str, default: float, most: float) -> float:

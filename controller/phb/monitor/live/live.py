@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Final
 
-from phb.monitor.live.making import WAITING, detail_of, milliseconds, occurrence_of, rules_of, summary_of
+from phb.monitor.live.making import WAITING, detail_of, milliseconds, objective_of, occurrence_of, rules_of, summary_of
 from phb.monitor.live.messages import (
     VERSION,
     Detail,
@@ -26,7 +26,7 @@ from phb.monitor.live.messages import (
 )
 from phb.monitor.live.past import Past
 from phb.monitor.live.subscription import Subscription, Told
-from phb.monitor.observation import Event, Observation
+from phb.monitor.observation import Event, Judgement, Observation
 from phb.monitor.sample import Sample
 
 PAST_S: Final = 900.0
@@ -84,6 +84,7 @@ class Live:
         self._past: dict[str, Past] = {}
         self._events: deque[Told] = deque(maxlen=MOST_KEPT)
         self._marks: dict[int, Told] = {}
+        self._judged: dict[str, deque[tuple[float, Judgement]]] = {}
         self._subscriptions: set[Subscription] = set()
         self.follow(switches, links)
 
@@ -96,7 +97,7 @@ class Live:
             self._links = list(links)
             self._summaries = {name: self._summaries.get(name, WAITING) for name in self._switches}
             self._past = {name: self._past.get(name) or Past(self._past_s) for name in self._switches}
-            for known in (self._before, self._newest, self._details):
+            for known in (self._before, self._newest, self._details, self._judged):
                 for name in known.keys() - self._switches.keys():
                     del known[name]
             hello = _told(self._hello())
@@ -135,6 +136,9 @@ class Live:
         told = _told(occurrence_of(event))
         with self._lock:
             self._events.append(told)
+            if event.judgement is not None:
+                judged = self._judged.setdefault(event.switch, deque(maxlen=MOST_KEPT))
+                judged.append((milliseconds(event.time_ns), event.judgement))
         self._tell_all(told)
 
     def mark(self, mark: Mark) -> None:
@@ -230,6 +234,27 @@ class Live:
             marks = [each.message for _, each in sorted(self._marks.items())]
         return [each for each in marks if each["kind"] == "mark"]
 
+    def heartbeat(self) -> Told:
+        """Give a tick of no switch, for a reader that has long been told nothing."""
+        return _told({"kind": "tick", "t": milliseconds(self._clock_ns()), "switches": {}})
+
+    def objectives(self, switch: str, seconds: float) -> list[dict[str, object]]:
+        """Give a switch's objectives, each with the `changes` of its state in the last seconds: time, state, value.
+
+        Those that it had before the oldest `MOST_KEPT` changes, or before this process began, aren't known.
+        """
+        with self._lock:
+            known, judged = self._newest.get(switch), list(self._judged.get(switch, ()))
+        if known is None:
+            return []
+        first = milliseconds(known.time_ns) - seconds * 1000
+        changes: dict[object, list[dict[str, object]]] = {}
+        for t, each in judged:
+            if t >= first:
+                change: dict[str, object] = {"t": t, "state": each.state.value, "value": each.value}
+                changes.setdefault(_about(each), []).append(change)
+        return [{**objective_of(each), "changes": changes.get(_about(each), [])} for each in known.judgements]
+
     def lines(self, switch: str, seconds: float = PAST_S, most: int | None = None) -> list[bytes]:
         """Give the details of the last seconds without their rules, each as a line of JSON, the oldest first.
 
@@ -269,6 +294,10 @@ class Live:
 
     def _tick(self) -> Tick:
         return {"kind": "tick", "t": milliseconds(self._clock_ns()), "switches": dict(self._summaries)}
+
+
+def _about(judgement: Judgement) -> object:
+    return judgement.subject, judgement.measure, judgement.percentile, judgement.bound
 
 
 def _told(message: Message) -> Told:

@@ -57,7 +57,7 @@ def detail_of(observation: Observation, before: Sample | None) -> Detail:
         "ports": {},
         "classes": {},
         "policies": [],
-        "objectives": [_objective(each) for each in observation.judgements],
+        "objectives": [objective_of(each) for each in observation.judgements],
     }
     if sample is None:
         detail["away"] = next((each.message for each in observation.events), "it doesn't answer")
@@ -180,7 +180,8 @@ def in_words(reason: str) -> str:
     return reason.lower().replace("_", " ")
 
 
-def _objective(judgement: Judgement) -> ObjectiveFigures:
+def objective_of(judgement: Judgement) -> ObjectiveFigures:
+    """Give a bound, and whether it is met."""
     return {
         "of": words_of(judgement.subject),
         "measure": judgement.measure.value,

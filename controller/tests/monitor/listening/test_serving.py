@@ -120,10 +120,10 @@ async def test_nothing_is_changed_unless_the_monitor_was_told_so():
 class Changing:
     """Takes back, but for one switch."""
 
-    async def rollback(self, switch):
+    async def rollback(self, switch, push):
         if switch == "core":
             raise PhbError("nothing before")
-        return {"switch": switch}
+        return {"switch": switch, "push": push}
 
 
 @pytest.mark.parametrize(
@@ -327,10 +327,9 @@ async def test_a_stream_more_than_can_be_had_is_told_so():
 
 async def test_a_quiet_stream_shows_that_it_is_there(monkeypatch):
     monkeypatch.setattr(routes, "HEARTBEAT_S", 0.02)
-    async with serving() as port, connected(port) as (reader, writer):
-        writer.write(request("/events"))
-        async with asyncio.timeout(10):
-            await reader.readuntil(b"\r\n:\n\n\r\n")
+    async with serving() as port, events(port) as told, asyncio.timeout(10):
+        assert (await told.until("tick"))["switches"].keys() == {"edge"}
+        assert (await told.until("tick"))["switches"] == {}
 
 
 @pytest.mark.parametrize(

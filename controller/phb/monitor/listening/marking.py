@@ -1,0 +1,95 @@
+"""Pushes as marks on the time axis, from the state: read in a thread, again and again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from phb.errors import PhbError
+from phb.inventory import Switch
+from phb.monitor.live.messages import Mark
+from phb.state import Course, History, Push, PushOutcome, State
+
+EVERY_S: Final = 2.0
+"""Seconds between two looks."""
+
+LAST: Final = 200
+"""Pushes that are told of at first."""
+
+
+class Marking:
+    """Tells of pushes to the switches that are watched.
+
+    Args:
+        state: The state's file; it may come later.
+        trouble: Told once when the state can't be read.
+    """
+
+    def __init__(self, state: Path, switches: Iterable[Switch], trouble: Callable[[str], None]) -> None:
+        self._state = state
+        self._trouble = trouble
+        self._names: dict[tuple[str, int], str] = {}
+        self._seen: Sequence[Course] | None = None
+        self._floor = 0
+        self._failed = False
+        self.follow(switches)
+
+    def follow(self, switches: Iterable[Switch]) -> None:
+        """Tell of these switches from now on."""
+        self._names = {(switch.address, switch.device_id): switch.name for switch in switches}
+        self._seen, self._floor = None, 0
+
+    async def run(self, mark: Callable[[Mark], None]) -> None:
+        """Tell of pushes until cancelled."""
+        while True:
+            try:
+                for each in await asyncio.to_thread(self.read):
+                    mark(each)
+                self._failed = False
+            except PhbError as error:
+                if not self._failed:
+                    self._trouble(f"pushes can't be told of: {error}")
+                self._failed = True
+            await asyncio.sleep(EVERY_S)
+
+    def read(self) -> list[Mark]:
+        """Give the pushes that are new or have ended since the last time, the oldest first.
+
+        Raises:
+            PhbError: The state can't be read.
+        """
+        if not self._state.exists():
+            return []
+        names = self._names
+        with State(self._state) as state:
+            history = History(state)
+            courses = history.courses(self._floor)
+            if courses == self._seen:
+                return []
+            unseen = sum(each.number > self._floor for each in courses)
+            pushes = history.pushes(limit=unseen if self._seen is not None else LAST)
+        self._seen = courses
+        # Pushes above the floor may be new the next time, or have ended; one that was killed never ends.
+        newest = max((each.number for each in pushes), default=self._floor)
+        begun = [each.number for each in pushes if each.outcome is PushOutcome.STARTED and each.number > newest - LAST]
+        self._floor = min(begun, default=newest + 1) - 1
+        found = [(names.get((each.address, each.device_id)), each) for each in reversed(pushes)]
+        return [_mark(name, push) for name, push in found if name is not None]
+
+
+def _mark(switch: str, push: Push) -> Mark:
+    return {
+        "kind": "mark",
+        "t": datetime.fromisoformat(push.started).timestamp() * 1000 // 1,
+        "switch": switch,
+        "number": push.number,
+        "command": push.command,
+        "user": f"{push.user}@{push.host}",
+        "outcome": push.outcome.value,
+        "inserted": push.inserted,
+        "modified": push.modified,
+        "deleted": push.deleted,
+    }
