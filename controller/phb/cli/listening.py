@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from phb.monitor.live.messages import SwitchInfo
     from phb.monitor.monitoring import Monitor
     from phb.monitor.observation import Observation
+    from phb.state import Place
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class Page:
         self._heard_at = monotonic()
 
     async def open(
-        self, stack: AsyncExitStack, switches: Sequence[Switch], state: Path
+        self, stack: AsyncExitStack, switches: Sequence[Switch], state: Place
     ) -> Callable[[Sequence[Switch]], None]:
         """Serve it until `stack` ends; give who is to be told of other switches.
 

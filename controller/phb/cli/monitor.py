@@ -129,7 +129,13 @@ def monitor(
     chosen, sessions = meant(None if followed is None else followed.current)
     pushed = pushed_policies(chosen, artifact, reading, state)
     running = Running(
-        Monitor(chosen, artifact, Options(interval, once=once), pushed=pushed, sessions=sessions),
+        Monitor(
+            chosen,
+            artifact,
+            Options(interval, once=once, queues=page.listen is not None),
+            pushed=pushed,
+            sessions=sessions,
+        ),
         chosen,
         sessions,
         takers,
@@ -270,10 +276,11 @@ class Running:
         self._page.check()
         if self._page.listen is not None:
             from phb.cli.listening import Page
-            from phb.state import default_path
+            from phb.state import default_path, place_of
 
             page = Page(self._page, monitor, self._artifact, lambda: self._links)
-            self._followers.append(await page.open(stack, self._switches, self._state or default_path()))
+            place = place_of(self._state or default_path())
+            self._followers.append(await page.open(stack, self._switches, place))
         if options.metrics is not None:
             from phb.monitor.metrics import STALE_AFTER_S, Pushes, serve
             from phb.state import default_path

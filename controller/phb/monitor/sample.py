@@ -111,7 +111,8 @@ class QueueCount:
     Attributes:
         sent: What left (`conversation_transmitted`).
         refused: What its queue had no room for (`conversation_refused`).
-        queued: Packets that wait (`conversation_occupancy`); None where registers aren't told.
+        queued: Packets that wait (`class_occupancy`); None where registers aren't told.
+        first: Its first cell: with another one, its counters are others.
     """
 
     port: str
@@ -119,6 +120,7 @@ class QueueCount:
     sent: CounterValue = NOTHING
     refused: CounterValue = NOTHING
     queued: int | None = None
+    first: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,10 +45,14 @@ RETRY_AT_MOST_S: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to monitor: a sample of each switch every `interval_s` seconds; with `once` each of them is judged."""
+    """How to monitor: a sample of each switch every `interval_s` seconds; with `once` each of them is judged.
+
+    With `queues` samples tell of each class at each port, too.
+    """
 
     interval_s: float = 1.0
     once: bool = False
+    queues: bool = False
 
 
 DEFAULT: Final = Options()
@@ -147,7 +151,7 @@ class Watched:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(interfaces.ready.wait(), READY_S)
                 name, clock_ns = self._switch.name, self._clock_ns
-                source = Source(session, name, self._files, lambda: interfaces.now, clock_ns)
+                source = Source(session, name, self._files, lambda: interfaces.now, clock_ns, self._options.queues)
                 self._pace_s = self._interval_s
                 self._reader = TelemetryReader(source, heard=self._hear)
                 try:

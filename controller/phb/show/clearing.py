@@ -101,8 +101,8 @@ def _meant(reading: Reading, which: Which) -> tuple[dict[str, set[int] | None], 
         applicable = (name for name in reading.session.artifact.counters if name.startswith("applicability_"))
         cells |= dict.fromkeys((*OF_SWITCH, *(name for name, _ in BY_NUMBER["traffic_class"]), *applicable))
     slots = {CONVERSATION_SLOTS + port for port in chosen}
-    for port, entry in scheduled(reading):
-        for place in places(reading, port, entry):
+    for port, entry in scheduled(reading.held):
+        for place in places(reading.held, port, entry):
             if port in chosen or place.traffic_class in numbers["traffic_class"]:
                 slots |= set(range(place.first, place.first + place.slots))
     return {name: indexes for name, indexes in cells.items() if indexes is None or indexes}, slots

@@ -8,12 +8,12 @@ from ipaddress import IPv4Address
 from typing import Any
 
 from phb.device.session import CounterValue
-from phb.show.held import HeldEntry
+from phb.show.held import HeldEntry, HeldTables
 from phb.show.reading import NOTHING, Reading
 
 CONVERSATION_SLOTS = 65536  # p4src/headers.p4; behind them one slot for each port
 SHARED_LEVEL = 7  # behind all strict levels: classes with shares
-_SCHEDULER, CLASS_QUEUE = "conversation.port_scheduler", "conversation.class_queue"
+SCHEDULER, CLASS_QUEUE = "conversation.port_scheduler", "conversation.class_queue"
 STRATEGIES = {"fifo": "fifo", "flow_wfq": "weighted fair", "class_wfq": "class-based"}
 _DROPS = ("conversation_discards", "conversation_tail_drops", "conversation_early_drops")
 
@@ -136,13 +136,13 @@ class QueuePlace:
 
 async def read_queues(reading: Reading, ports: frozenset[int] = frozenset()) -> list[PortQueues]:
     """Read the queues of ports that a scheduler is set for; `ports` narrows them down."""
-    return [await _port(reading, port, entry) for port, entry in scheduled(reading) if not ports or port in ports]
+    return [await _port(reading, port, entry) for port, entry in scheduled(reading.held) if not ports or port in ports]
 
 
-def scheduled(reading: Reading) -> Iterator[tuple[int, HeldEntry]]:
+def scheduled(held: HeldTables) -> Iterator[tuple[int, HeldEntry]]:
     """Give the ports that a scheduler is set for, with the entry that sets it."""
-    for entry in sorted(reading.held.table(_SCHEDULER), key=lambda entry: entry.match["egress_port"]):
-        if reading.held.in_force(entry):
+    for entry in sorted(held.table(SCHEDULER), key=lambda entry: entry.match["egress_port"]):
+        if held.in_force(entry):
             yield entry.match["egress_port"][0], entry
 
 
@@ -150,13 +150,13 @@ async def _port(reading: Reading, port: int, entry: HeldEntry) -> PortQueues:
     profile = entry.parameters["profile"]
     limits = reading.held.find("buffer.port_limit", profile=profile)
     queues = []
-    for place in places(reading, port, entry):
+    for place in places(reading.held, port, entry):
         queues.append(await _queue(reading, entry, place))
     hold_queue = limits.parameters["hold_queue_packets"] if limits is not None else 0
     return PortQueues(port, reading.names.port(port), STRATEGIES[entry.action], hold_queue or None, tuple(queues))
 
 
-def places(reading: Reading, port: int, entry: HeldEntry) -> Iterator[QueuePlace]:
+def places(held: HeldTables, port: int, entry: HeldEntry) -> Iterator[QueuePlace]:
     """Give the queues of a port as the tables describe them."""
     profile = entry.parameters["profile"]
     if entry.action == "fifo":
@@ -164,7 +164,7 @@ def places(reading: Reading, port: int, entry: HeldEntry) -> Iterator[QueuePlace
     elif entry.action == "flow_wfq":
         yield QueuePlace(None, entry.parameters["base"], entry.parameters["conversations"], 0, None, 0)
     else:
-        rows = [row for row in reading.held.table(CLASS_QUEUE) if row.match["profile"][0] == profile]
+        rows = [row for row in held.table(CLASS_QUEUE) if row.match["profile"][0] == profile]
         for row in sorted(rows, key=lambda row: (row.parameters["level"], row.parameters["traffic_class"])):
             parameters = row.parameters
             single = row.action == "single"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
-from pathlib import Path
 from time import monotonic
 from typing import Any, Final
 
@@ -25,7 +24,7 @@ from phb.pushing.report import Report
 from phb.show.looking import look
 from phb.show.queues import as_json as queues_as_json
 from phb.show.queues import read_queues
-from phb.state import History, State
+from phb.state import History, Place, State
 from phb.state.history import ROLLBACK
 from phb.visible import visible
 
@@ -54,7 +53,7 @@ class Asking:
         monitor: Monitor,
         live: Live,
         artifact: Artifact,
-        state: Path,
+        state: Place,
         now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
     ) -> None:
         self._monitor = monitor

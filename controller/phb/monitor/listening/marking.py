@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import Final
 
 from phb.errors import PhbError
 from phb.inventory import Switch
 from phb.monitor.live.messages import Mark
-from phb.state import Course, History, Push, PushOutcome, State
+from phb.state import Course, History, Place, Push, PushOutcome, State
 
 EVERY_S: Final = 2.0
 """Seconds between two looks."""
@@ -24,11 +23,11 @@ class Marking:
     """Tells of pushes to the switches that are watched.
 
     Args:
-        state: The state's file; it may come later.
+        state: Where pushes are recorded; a file may come later.
         trouble: Told once when the state can't be read.
     """
 
-    def __init__(self, state: Path, switches: Iterable[Switch], trouble: Callable[[str], None]) -> None:
+    def __init__(self, state: Place, switches: Iterable[Switch], trouble: Callable[[str], None]) -> None:
         self._state = state
         self._trouble = trouble
         self._names: dict[tuple[str, int], str] = {}
@@ -61,7 +60,7 @@ class Marking:
         Raises:
             PhbError: The state can't be read.
         """
-        if not self._state.exists():
+        if not self._state.is_there():
             return []
         names = self._names
         with State(self._state) as state:

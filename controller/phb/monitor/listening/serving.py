@@ -8,9 +8,9 @@ from pathlib import Path
 
 from phb.errors import InputError
 from phb.files import in_words
-from phb.monitor import page
 from phb.monitor.listening.routes import Asked, Recording, Routes
 from phb.monitor.live.live import Live
+from phb.monitor.page import assets
 from phb.origin import Origin
 from phb.web import renewing
 from phb.web.address import is_loopback, parsed
@@ -61,7 +61,7 @@ async def serve(
         raise InputError(Origin(option), f"'{address}', which others can reach", expected)
     token = None if token_file is None else renewing.token(token_file, trouble)
     tls = None if certificate is None or key is None else renewing.encryption(certificate, key, trouble)
-    routes = Routes(live, Guard(host, token, trouble), getattr(page, "assets", dict)(), asked, healthy, recording)
+    routes = Routes(live, Guard(host, token, trouble), assets(), asked, healthy, recording)
     server = Server(routes, posts=True, tls=tls)
     try:
         port = await server.start(host, port)

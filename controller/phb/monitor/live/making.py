@@ -145,7 +145,7 @@ def _port(port: PortCount, before: PortCount | None, seconds: float) -> PortFigu
 
 def _queue(queue: QueueCount, before: QueueCount | None, seconds: float) -> QueueFigures:
     bps = pps = refused = 0.0
-    if before is not None and before is not queue:
+    if before is not None and before is not queue and before.first == queue.first:
         bps, pps = _sent(queue.sent, before.sent, seconds)
         refused = _rate(queue.refused.packets - before.refused.packets, seconds)
     return {"bps": bps, "pps": pps, "refused": refused, "queued": queue.queued}

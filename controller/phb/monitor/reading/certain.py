@@ -29,7 +29,8 @@ def certain(sample: Sample, before: Subjects, after: Subjects) -> Sample:
         and policies.keys() >= {*before.members.get(name, ())}
     }
     ports = sample.ports if before.ports == after.ports else {}
-    return replace(sample, classes=classes, policies=policies, streams=streams, ports=ports)
+    queues = sample.queues if before.at_ports == after.at_ports else {}
+    return replace(sample, classes=classes, policies=policies, streams=streams, ports=ports, queues=queues)
 
 
 def _same(key: Key, before: Mapping[Key, Numbers], after: Mapping[Key, Numbers]) -> bool:

@@ -5,14 +5,15 @@ A sample shares everything that hasn't changed with the one before: of 10,000 ru
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias, TypeVar
 
 from phb.device.artifact import Artifact
 from phb.device.session import CounterValue
-from phb.monitor.reading.subjects import Numbers, Subjects
-from phb.monitor.sample import NOTHING, ClassCount, PolicyCount, PortCount, Sample, StreamCount
+from phb.monitor.reading.subjects import AtPort, Numbers, Subjects
+from phb.monitor.sample import NOTHING, ClassCount, PolicyCount, PortCount, QueueCount, Sample, StreamCount
 from phb.pipeline_names import (
     BUCKETS_PER_CLASS,
     COLOURS,
@@ -120,6 +121,8 @@ class _Owner:
 
 Key = TypeVar("Key", str, int)
 
+_NO_CELL: Final = (0, 0)
+
 
 def _added(parts: Sequence[Mapping[Key, int]]) -> dict[Key, int]:
     if len(parts) == 1:
@@ -129,6 +132,25 @@ def _added(parts: Sequence[Mapping[Key, int]]) -> dict[Key, int]:
         for key, value in part.items():
             found[key] = found.get(key, 0) + value
     return found
+
+
+LEFT: Final = "conversation_transmitted"
+REFUSED: Final = "conversation_refused"
+"""The counters of conversations, which are those of a class at a port together."""
+
+
+@dataclass(slots=True)
+class _Queue:
+    """A class at a port: sums of the cells of its conversations, as packets and bytes."""
+
+    place: AtPort
+    sums: dict[str, list[int]] = field(default_factory=lambda: {LEFT: [0, 0], REFUSED: [0, 0]})
+    queued: int | None = None
+    fresh: bool = False
+
+    def count(self, port: str) -> QueueCount:
+        sent, refused = (CounterValue(*self.sums[name]) for name in (LEFT, REFUSED))
+        return QueueCount(port, self.place.traffic_class, sent, refused, self.queued, self.place.first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +208,14 @@ class Counting:
         self._sent: dict[int, CounterValue] = {}
         self._waiting: dict[int, int] = {}
         self._ports: Mapping[str, PortCount] | None = None
+        self._at_ports = [
+            _Queue(place, queued=0 if self._registers else None)
+            for place in sorted(subjects.at_ports, key=lambda place: place.first)
+        ]
+        self._firsts = [queue.place.first for queue in self._at_ports]
+        self._conversations: dict[str, dict[int, tuple[int, int]]] = {LEFT: {}, REFUSED: {}}
+        self._queue_counts: Mapping[tuple[str, str], QueueCount] = {}
+        self._port_names: Mapping[int, str] = {}
         of_classes: dict[str, _Owner] = {}
         for name, numbers in subjects.classes.items():
             cells = self._cells("traffic_class", numbers.numbers)
@@ -230,6 +260,11 @@ class Counting:
             size = artifact.registers[CONNECTIONS].size
             for first, last in _runs((number for number in self._numbers["policy"] if number < size), HOLE):
                 found.append((CONNECTIONS, first, last - first + 1))
+        # Cells that nobody wants are cheaper than a range of their own.
+        runs = list(_joined((each.place.first, each.place.first + each.place.slots - 1) for each in self._at_ports))
+        for name in (LEFT, REFUSED):
+            if name in artifact.counters:
+                found += [(name, first, last - first + 1) for first, last in runs]
         if QUEUED in artifact.registers:
             found += [(QUEUED, slot, 1) for slot in sorted(self._queues)]
         return found
@@ -241,6 +276,9 @@ class Counting:
         if name == SENT:
             self._sent |= {index: CounterValue(*value) for index, *value in zip(indexes, packets, octets, strict=True)}
             self._ports = None
+            return
+        if name in self._conversations:
+            self._take_conversations(name, indexes, packets, octets)
             return
         array = BY_NUMBER[name]
         numbers, width, take = self._numbers[array.space], array.width, array.take
@@ -256,6 +294,28 @@ class Counting:
             if cells is not last:
                 cells.changed()
                 last = cells
+
+    def _take_conversations(
+        self, name: str, indexes: Iterable[int], packets: Iterable[int], octets: Iterable[int]
+    ) -> None:
+        known, first, last = self._conversations[name], 0, -1
+        sums = [0, 0]
+        for index, count, size in zip(indexes, packets, octets, strict=True):
+            if index > last or index < first:
+                queue = self._queue_of(index)
+                if queue is None:
+                    continue
+                first, last, sums = queue.place.first, queue.place.first + queue.place.slots - 1, queue.sums[name]
+                queue.fresh = False
+            was = known.get(index, _NO_CELL)
+            known[index] = count, size
+            sums[0] += count - was[0]
+            sums[1] += size - was[1]
+
+    def _queue_of(self, index: int) -> _Queue | None:
+        place = bisect(self._firsts, index) - 1
+        queue = self._at_ports[place] if place >= 0 else None
+        return queue if queue is not None and index < queue.place.first + queue.place.slots else None
 
     def _take_delays(self, width: int, indexes: Iterable[int], packets: Iterable[int], octets: Iterable[int]) -> None:
         """Take cells of the histogram: nine in ten of all, class after class."""
@@ -293,6 +353,9 @@ class Counting:
                     cells.changed()
             return
         for slot, value in zip(indexes, values, strict=True):
+            queue = self._queue_of(slot)
+            if queue is not None:
+                queue.queued, queue.fresh = value, False
             owner = self._queues.get(slot)
             if owner is not None and owner.queued is not None:
                 owner.queued[slot] = value
@@ -318,6 +381,8 @@ class Counting:
             self._streams = self._streams | {owner.name: owner.of_stream() for owner in _fresh(streams)}
         if self._ports is None:
             self._ports = self._counted_ports()
+        if self._at_ports:
+            self._count_queues(self._ports)
         return Sample(
             switch,
             time_ns,
@@ -328,7 +393,23 @@ class Counting:
             self._policies,
             self._streams,
             self._ports,
+            self._queue_counts,
         )
+
+    def _count_queues(self, ports: Mapping[str, PortCount]) -> None:
+        names = {port.number: name for name, port in ports.items()}
+        if names != self._port_names:
+            self._port_names, self._queue_counts = names, {}
+            for queue in self._at_ports:
+                queue.fresh = False
+        changed = {}
+        for queue in self._at_ports:
+            if not queue.fresh:
+                queue.fresh = True
+                port = names.get(queue.place.port, str(queue.place.port))
+                changed[port, queue.place.traffic_class] = queue.count(port)
+        if changed:
+            self._queue_counts = {**self._queue_counts, **changed}
 
     def _counted_ports(self) -> dict[str, PortCount]:
         names, interfaces = self.subjects.ports, self._interfaces
@@ -374,6 +455,18 @@ def _fresh(stale: list[_Owner]) -> Iterator[_Owner]:
         owner.fresh = True
         yield owner
     stale.clear()
+
+
+def _joined(runs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Give ascending runs as fewer, in which no more than `HOLE` are missing in a row."""
+    first = last = -1
+    for begin, end in runs:
+        if first >= 0 and begin - last - 1 > HOLE:
+            yield first, last
+            first = -1
+        first, last = begin if first < 0 else first, end
+    if first >= 0:
+        yield first, last
 
 
 def _runs(numbers: Iterable[int], hole: int) -> Iterator[tuple[int, int]]:

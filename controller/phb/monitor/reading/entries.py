@@ -30,14 +30,16 @@ class OtherProgramError(SwitchError):
 class Entries:
     """What one switch holds, read again as far as it was written; `tables` are the ids of those that matter.
 
+    With `queues`, those that say where each class waits at each port are among them.
+
     Entries are kept with the bytes that they came as: of thousands that come again few have changed, and only these are
     decoded.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, *, queues: bool = False) -> None:
         self._session = session
         artifact = session.artifact
-        tables, defaults = tables_of_interest(artifact)
+        tables, defaults = tables_of_interest(artifact, queues=queues)
         self._names = {artifact.table(name).number: name for name in (*tables, *defaults)}
         self._defaults = defaults
         self.tables = tuple(self._names)

@@ -23,6 +23,7 @@ class Looking:
         switch: Its name in samples.
         prepared: The policies that it was given, for the names of ports, and of rules where entries have none.
         clock_ns: Gives the samples' time.
+        queues: Whether samples tell of each class at each port, too, where the switch has phb.telemetry.
     """
 
     def __init__(
@@ -31,9 +32,11 @@ class Looking:
         switch: str,
         prepared: Prepared | None = None,
         clock_ns: Callable[[], int] = time.time_ns,
+        *,
+        queues: bool = False,
     ) -> None:
         self._interfaces = Interfaces(session)
-        source = Source(session, switch, lambda: prepared, lambda: self._interfaces.now, clock_ns)
+        source = Source(session, switch, lambda: prepared, lambda: self._interfaces.now, clock_ns, queues)
         self._readers: list[TelemetryReader | PollingReader] = [TelemetryReader(source), PollingReader(source)]
 
     async def look(self, *, interfaces: bool = True) -> Sample:

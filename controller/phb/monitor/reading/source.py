@@ -21,6 +21,8 @@ class Source:
         prepared: Gives the policies that the switch has been given, as they are now; None without.
         interfaces: Gives what gNMI says, by port number.
         clock_ns: Gives the time of samples (Unix).
+        queues: Whether samples tell of each class at each port, too, where the switch has phb.telemetry. Without it
+            their cells would have to be asked for one by one, each time all of them.
     """
 
     session: Session
@@ -28,3 +30,4 @@ class Source:
     prepared: Callable[[], Prepared | None]
     interfaces: Callable[[], Mapping[int, Interface]]
     clock_ns: Callable[[], int] = time.time_ns
+    queues: bool = False

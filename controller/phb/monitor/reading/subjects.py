@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from phb.device.artifact import Artifact
 from phb.device.references import VERSION_TABLE
@@ -12,7 +13,7 @@ from phb.monitor.observation import SubjectKind
 from phb.monitor.wanted import direction_of, wanted_of
 from phb.names import Names
 from phb.show.held import HOOKS, HeldTables
-from phb.show.queues import CLASS_QUEUE
+from phb.show.queues import CLASS_QUEUE, SCHEDULER, places, scheduled
 
 NO_RULE = ("", "")
 """The policy of traffic that no rule took."""
@@ -26,6 +27,15 @@ class Numbers:
     traffic_class: str = ""
 
 
+class AtPort(NamedTuple):
+    """A class at a port, by its number: the first of its slots, and how many there are."""
+
+    port: int
+    traffic_class: str
+    first: int
+    slots: int
+
+
 @dataclass(frozen=True)
 class Subjects:
     """All that is counted.
@@ -36,6 +46,7 @@ class Subjects:
         members: The policies of each stream: what it counts is theirs together.
         queues: The classes of queues, by their first slot.
         ports: Names of ports that the policy files name.
+        at_ports: Classes at ports; none where nobody asked for them.
     """
 
     classes: Mapping[str, Numbers] = field(default_factory=dict)
@@ -44,10 +55,13 @@ class Subjects:
     members: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     queues: Mapping[int, str] = field(default_factory=dict)
     ports: Mapping[int, str] = field(default_factory=dict)
+    at_ports: tuple[AtPort, ...] = ()
 
 
-def tables_of_interest(artifact: Artifact) -> tuple[list[str], list[str]]:
+def tables_of_interest(artifact: Artifact, *, queues: bool = False) -> tuple[list[str], list[str]]:
     """Give the tables whose entries say what is counted, and those whose default entry is needed with them.
+
+    With `queues`, what is counted of classes at ports is among it.
 
     A router's tables, which change all the time, aren't among them.
     """
@@ -56,6 +70,7 @@ def tables_of_interest(artifact: Artifact) -> tuple[list[str], list[str]]:
         name
         for name, table in artifact.tables.items()
         if (short := name.partition(".")[2]) == CLASS_QUEUE
+        or (queues and short == SCHEDULER)
         or (any(short.startswith(control) for control in wanted) and "set_class" in table.actions)
     ]
     return tables, [name for name in (VERSION_TABLE,) if name in artifact.tables]
@@ -102,6 +117,12 @@ def subjects_of(held: HeldTables, names: Names, policy: PolicySet | None) -> Sub
         {action: tuple(sorted(keys)) for action, keys in members.items()},
         queues,
         names.ports,
+        tuple(
+            AtPort(port, names.traffic_class(place.traffic_class), place.first, place.slots)
+            for port, entry in scheduled(held)
+            for place in places(held, port, entry)
+            if place.traffic_class is not None
+        ),
     )
 
 

@@ -62,7 +62,7 @@ class TelemetryReader:
         self._rested_at = self._given_at = 0.0
         # What is counted, for who asks for one sample, and later for another one.
         self._kept: _Known | None = None
-        self._entries = Entries(source.session)
+        self._entries = Entries(source.session, queues=source.queues)
         self._writes = Writes(self._entries.tables)
 
     async def samples(self, interval_s: float) -> AsyncGenerator[Sample, None]:

@@ -1,10 +1,25 @@
 """Cells made into samples: whose they are, sums, and what is shared with the sample before."""
 
+from dataclasses import replace
+
 import pytest
 
 from phb.device.session import CounterValue
-from phb.monitor.reading.counting import BY_NUMBER, CONNECTIONS, HOLE, QUEUED, SENT, WAITING, Counting, Interface
-from phb.monitor.reading.subjects import NO_RULE, Numbers, Subjects
+from phb.monitor.reading.counting import (
+    BY_NUMBER,
+    CONNECTIONS,
+    HOLE,
+    LEFT,
+    QUEUED,
+    REFUSED,
+    SENT,
+    WAITING,
+    Counting,
+    Interface,
+    _joined,
+)
+from phb.monitor.reading.subjects import NO_RULE, AtPort, Numbers, Subjects
+from phb.monitor.sample import QueueCount
 
 SUBJECTS = Subjects(
     classes={"class-default": Numbers((0,)), "gold": Numbers((3,))},
@@ -165,3 +180,45 @@ def test_arrays_are_those_of_the_program(artifact):
     assert SENT in artifact.counters
     for name, array in BY_NUMBER.items():
         assert artifact.counters[name].size % array.width == 0
+
+
+def test_classes_at_ports(artifact):
+    places = (AtPort(1, "gold", 100, 1), AtPort(1, "class-default", 101, 50), AtPort(2, "gold", 2000, 1))
+    counting = Counting(replace(SUBJECTS, at_ports=places))
+    ranges = [(first, count) for name, first, count in counting.ranges(artifact) if name == LEFT]
+    assert ranges == [(100, 51), (2000, 1)]
+    first = sample(counting)
+    assert {key: each.queued for key, each in first.queues.items()} == {
+        ("wan", "gold"): 0,
+        ("wan", "class-default"): 0,
+        ("2", "gold"): 0,
+    }
+    take(counting, LEFT, {99: (9, 9), 100: (1, 10), 101: (2, 20), 150: (3, 30), 151: (9, 9)})
+    take(counting, REFUSED, {150: (4, 40)})
+    counting.take_register(QUEUED, [101, 100], [7, 0])
+    second = sample(counting).queues
+    assert second["wan", "class-default"] == QueueCount(
+        "wan", "class-default", CounterValue(5, 50), CounterValue(4, 40), 7, 101
+    )
+    assert second["wan", "gold"].sent == CounterValue(1, 10)
+    assert second["2", "gold"] is first.queues["2", "gold"]
+    # Cells come as they stand then.
+    take(counting, LEFT, {150: (5, 50), 101: (2, 20)})
+    assert sample(counting).queues["wan", "class-default"].sent == CounterValue(7, 70)
+    counting.take_interfaces({2: Interface("eth2")})
+    assert set(sample(counting).queues) == {("wan", "gold"), ("wan", "class-default"), ("eth2", "gold")}
+    counting.forget()
+    assert sample(counting).queues["wan", "class-default"].sent == CounterValue(0, 0)
+
+
+@pytest.mark.parametrize(
+    ("runs", "joined"),
+    [
+        ([], []),
+        ([(0, 0), (1, 4)], [(0, 4)]),
+        ([(0, 0), (HOLE + 1, HOLE + 2)], [(0, HOLE + 2)]),
+        ([(0, 0), (HOLE + 2, HOLE + 2)], [(0, 0), (HOLE + 2, HOLE + 2)]),
+    ],
+)
+def test_ranges_that_are_near_are_one(runs, joined):
+    assert list(_joined(runs)) == joined

@@ -119,6 +119,15 @@ async def test_each_way_gives_the_same(session, prepared):
     assert (streamed.instance, streamed.generation) == (told.instance, told.generation)
 
 
+async def test_classes_at_ports_are_told_where_somebody_asks(session, prepared):
+    asked = TelemetryReader(Source(session, "edge", lambda: prepared, dict, queues=True))
+    async with aclosing(asked.samples(0)) as samples:
+        sample = await anext(samples)
+    queues = {key: (each.sent.packets, each.queued) for key, each in sample.queues.items()}
+    assert queues == {("wan", "gold"): (sample.classes["gold"].sent.packets, 0), ("wan", "class-default"): (2, 0)}
+    assert not (await first(TelemetryReader, session, prepared)).queues
+
+
 async def test_entries_that_are_others_each_time(session, prepared, monkeypatch):
     """Samples come all the same, of those whose numbers stay."""
     read, many = Entries.read, []
