@@ -7,12 +7,13 @@ from phb.device.artifact import Artifact
 from phb.device.deadlines import understood
 from phb.device.gnmi import OURS, PortShapers
 from phb.device.references import References
+from phb.device.session import Session
 from phb.intent import PortShaper
 from phb.inventory import Switch
 from phb.model import PolicySet
 from phb.origin import UNKNOWN
 from phb.pushing.phases import Held
-from phb.show.looking import look
+from phb.show.looking import look, reading_of
 from phb.show.reading import Reading
 
 
@@ -26,6 +27,11 @@ async def policy_of(where: Switch, artifact: Artifact) -> PolicySet:
         SwitchError: The switch refused, can't be reached, or runs another program.
     """
     return await look(where, artifact, None, _policy)
+
+
+async def policy_over(session: Session) -> PolicySet:
+    """`policy_of` over a session that is open."""
+    return await _policy(await reading_of(session, None))
 
 
 async def _policy(reading: Reading) -> PolicySet:

@@ -20,6 +20,7 @@ COMMANDS = (
     "inventory",
     "rollback",
     "history",
+    "rollouts",
     "locks",
     "show",
     "trace",

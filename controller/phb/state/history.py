@@ -19,7 +19,7 @@ from phb.origin import Origin
 from phb.state.database import State
 from phb.state.holders import Holder
 from phb.state.locks import Lock, require
-from phb.state.tables import CONTENT, PUSH, PUSH_FILE, SCHEMA, SWITCH
+from phb.state.tables import CONTENT, PUSH, PUSH_FILE, ROLLOUT_FILE, SCHEMA, SWITCH
 
 KEPT: Final = 200
 """Pushes per switch whose record is kept; files that no kept push had are forgotten with them."""
@@ -294,6 +294,9 @@ class History:
         for push in reversed(self.pushes(address, device_id, KEPT)):
             if push.outcome.value not in GOOD:
                 continue
+            if not push.files:  # it was taken back to nothing
+                steps.clear()
+                continue
             files = self.what(push)
             below = [place for place, (_, other) in enumerate(steps) if other == files]
             # A push may give an earlier policy again on purpose: that is a step forward, not back.
@@ -394,5 +397,12 @@ def _forget_old(connection: Connection, switch: int) -> None:
     held = select(PUSH_FILE.c.content).where(PUSH_FILE.c.push.in_(old)).distinct()
     contents = connection.execute(held).scalars().all()
     connection.execute(delete(PUSH).where(PUSH.c.number.in_(old)))
-    others = select(PUSH_FILE.c.push).where(PUSH_FILE.c.content == CONTENT.c.digest)
-    connection.execute(delete(CONTENT).where(CONTENT.c.digest.in_(contents), ~others.exists()))
+    forget_contents(connection, contents)
+
+
+def forget_contents(connection: Connection, digests: Sequence[str]) -> None:
+    """Forget those of these contents that no push and no rollout has."""
+    pushed = select(PUSH_FILE.c.push).where(PUSH_FILE.c.content == CONTENT.c.digest)
+    rolled_out = select(ROLLOUT_FILE.c.rollout).where(ROLLOUT_FILE.c.content == CONTENT.c.digest)
+    unused = (~pushed.exists(), ~rolled_out.exists())
+    connection.execute(delete(CONTENT).where(CONTENT.c.digest.in_(digests), *unused))

@@ -102,6 +102,59 @@ MEMBER: Final = table(
     Column("beat", BIG, nullable=False, server_default="0"),
 )
 
+ROLLOUT: Final = table(
+    "rollout",
+    METADATA,
+    Column("number", BIG, primary_key=True),
+    Column("token", Text, nullable=False),
+    Column("user", Text, nullable=False),
+    Column("host", Text, nullable=False),
+    Column("started", Text, nullable=False),
+    Column("ended", Text),
+    Column("condition", Text, nullable=False),
+    Column("message", Text, nullable=False, server_default=""),
+    Column("wave", BIG, nullable=False, server_default="0"),
+    # Of the waves, as JSON.
+    Column("waves", Text, nullable=False),
+    Column("settings", Text, nullable=False),
+    Column("digest", Text, nullable=False),
+    Index("rollout_token", "token", unique=True),
+    sqlite_autoincrement=True,
+)
+
+ROLLOUT_FILE: Final = table(
+    "rollout_file",
+    METADATA,
+    Column("rollout", BIG, ForeignKey("rollout.number", ondelete="CASCADE"), primary_key=True),
+    Column("policy", BIG, primary_key=True),
+    Column("position", BIG, primary_key=True),
+    Column("path", Text, nullable=False),
+    Column("format", Text),
+    Column("content", Text, ForeignKey("content.digest"), nullable=False),
+    Index("rollout_file_content", "content"),
+)
+
+ROLLOUT_SWITCH: Final = table(
+    "rollout_switch",
+    METADATA,
+    Column("rollout", BIG, ForeignKey("rollout.number", ondelete="CASCADE"), primary_key=True),
+    Column("position", BIG, primary_key=True),
+    Column("switch", BIG, ForeignKey("switch.id"), nullable=False),
+    Column("name", Text, nullable=False),
+    Column("wave", BIG, nullable=False),
+    # How it is reached, as JSON, and which of the rollout's policies it gets.
+    Column("settings", Text, nullable=False),
+    Column("policy", BIG, nullable=False),
+    Column("standing", Text, nullable=False),
+    Column("member", Text),
+    # Numbers of pushes; the one before may be forgotten, and is 0 where the switch had nothing.
+    Column("before", BIG),
+    Column("push", BIG),
+    Column("failed", BIG, nullable=False, server_default="0"),
+    Column("message", Text, nullable=False, server_default=""),
+    Index("rollout_switch_wave", "rollout", "wave", "standing"),
+)
+
 
 def _to_version_2(connection: Connection) -> None:
     connection.exec_driver_sql("ALTER TABLE push ADD COLUMN target TEXT")
@@ -113,7 +166,7 @@ def _to_version_3(connection: Connection) -> None:
     for index in PUSH.indexes:
         index.create(connection, checkfirst=True)
     FILES_OF_CONTENT.create(connection)
-    for each in (MEMBER,):
+    for each in (MEMBER, ROLLOUT, ROLLOUT_FILE, ROLLOUT_SWITCH):
         each.create(connection)
 
 

@@ -97,6 +97,13 @@ RUNS = {
     ],
     "rollback": [["rollback", "--inventory", "INVENTORY", "--state", "STATE"]],
     "history": [["history", "--state", "STATE"]],
+    "rollouts": [
+        ["push", "--inventory", "INVENTORY", "--state", "STATE", "--canary", EVIL],
+        ["push", "--inventory", "INVENTORY", "--state", "STATE", "--canary", "1", "--soak", "0"],
+        ["push", "--state", "STATE", "--join", EVIL],
+        ["rollouts", "--state", "STATE"],
+        ["rollouts", "1", "--all", "--state", "STATE"],
+    ],
     "locks": [["locks", "--state", "STATE"]],
     "show": [
         ["show", what, "--inventory", "INVENTORY", *more]
