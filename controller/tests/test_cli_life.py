@@ -420,7 +420,7 @@ def test_a_disk_that_is_full_after_the_push_says_that_it_was_done(phb, policy, s
         with self._state.reading() as cursor:
             cursor.exec_driver_sql("PRAGMA max_page_count = 1")
         with self._state.transaction() as cursor:
-            cursor.execute("INSERT INTO content VALUES ('x', ?)", (bytes(100_000),))
+            cursor.exec_driver_sql("INSERT INTO content VALUES ('x', ?)", (bytes(100_000),))
 
     monkeypatch.setattr(History, "end", full)
     code, _, err = phb("push", "--address", switch.address, "--state", state, policy(3))
