@@ -11,8 +11,6 @@ from phb.cli.options import DryRun, ElectionId, Json, ProgramOptions, ReadingOpt
 from phb.cli.output import console, print_error, print_errors, print_json
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from phb.deploying import Prepared
     from phb.device.artifact import Artifact
     from phb.inventory import Switch
@@ -87,7 +85,7 @@ def clear_counters(
 
 
 async def _one(
-    where: Switch, artifact: Artifact, state: Path | None, which: Which, election_id: int | None, *, dry_run: bool
+    where: Switch, artifact: Artifact, state: str | None, which: Which, election_id: int | None, *, dry_run: bool
 ) -> Cleared:
     from phb.cli.show.live import last_pushed
     from phb.deploying import open_session, take_mastership

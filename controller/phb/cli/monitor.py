@@ -164,7 +164,7 @@ def chosen_switches(
 
 
 def pushed_policies(
-    chosen: Sequence[Switch], artifact: Artifact, reading: ReadingOptions, state: Path | None
+    chosen: Sequence[Switch], artifact: Artifact, reading: ReadingOptions, state: str | None
 ) -> Mapping[str, Prepared]:
     """Give the policies that switches without files were given last."""
     from phb.cli.show.live import last_pushed
@@ -188,7 +188,7 @@ class Running:
         options: TakerOptions,
         page: PageOptions,
         artifact: Artifact,
-        state: Path | None,
+        state: str | None,
         *,
         links: Sequence[Link] = (),
         json: bool,

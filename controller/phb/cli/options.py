@@ -382,18 +382,19 @@ def _dialect(name: str | None) -> Dialect | None:
         raise InputError(Origin("--dialect"), f"'{name}'", f"one of {known}") from None
 
 
+_STATE_HELP = (
+    "History and locks, in an SQLite file or a PostgreSQL database that controllers share.  "
+    "(default: phb/state.sqlite in XDG_STATE_HOME, else in ~/.local/state)"
+)
+
+
 @dataclass(frozen=True)
 class StateOptions:
     """Where history and locks are kept."""
 
     state: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            envvar="PHB_STATE",
-            rich_help_panel=_STATE,
-            help="History and locks.  (default: phb/state.sqlite in XDG_STATE_HOME, else in ~/.local/state)",
-        ),
+        str | None,
+        typer.Option(metavar="FILE|URL", envvar="PHB_STATE", rich_help_panel=_STATE, help=_STATE_HELP),
     ] = None
     no_state: Annotated[bool, typer.Option("--no-state", rich_help_panel=_STATE, help="Neither history nor locks.")] = (
         False
@@ -407,24 +408,21 @@ class StateOptions:
 
     def known(self) -> AbstractContextManager[State | None]:
         """`open`, but make nothing where there is no state yet."""
-        from phb.state import default_path
-
-        return self.open() if (self.state or default_path()).exists() else nullcontext()
+        return nullcontext() if self.no_state else known_state(self.state)
 
 
-StateFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--state",
-        metavar="FILE",
-        envvar="PHB_STATE",
-        help="History and locks.  (default: phb/state.sqlite in XDG_STATE_HOME, else in ~/.local/state)",
-    ),
-]
+StateFile = Annotated[str | None, typer.Option("--state", metavar="FILE|URL", envvar="PHB_STATE", help=_STATE_HELP)]
 
 
-def open_state(path: Path | None) -> State:
+def open_state(place: str | None) -> State:
     """Open the state."""
     from phb.state import State, default_path
 
-    return State(path or default_path())
+    return State(place or default_path())
+
+
+def known_state(place: str | None) -> AbstractContextManager[State | None]:
+    """Open the state, for ``with``; None where there is none yet."""
+    from phb.state import default_path, place_of
+
+    return open_state(place) if place_of(place or default_path()).is_there() else nullcontext()

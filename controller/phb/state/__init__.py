@@ -1,10 +1,11 @@
 """The state, an SQLite file or a PostgreSQL database: pushes with their files, who changes which switch, and who lives.
 
-tables, holders > members > database > locks > history > recording
+tables, holders > members > database > locks > history > following, recording
 """
 
 from phb.database import Place, default_path, place_of
 from phb.state.database import State
+from phb.state.following import FollowedHistory
 from phb.state.history import Course, File, History, Names, Push, PushOutcome
 from phb.state.holders import Holder
 from phb.state.locks import Lock, LockedError, LockLostError, Locks
@@ -15,6 +16,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "Course",
     "File",
+    "FollowedHistory",
     "History",
     "Holder",
     "Living",

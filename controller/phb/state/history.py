@@ -247,9 +247,11 @@ class History:
 
         self._state.run(body)
 
-    def pushes(self, address: str | None = None, device_id: int | None = None, limit: int = 20) -> list[Push]:
-        """Give the last pushes, newest first; of one switch, or of all."""
-        return self._select(*_at(address, device_id), limit=limit)
+    def pushes(
+        self, address: str | None = None, device_id: int | None = None, limit: int = 20, *, after: int = 0
+    ) -> list[Push]:
+        """Give the last pushes, newest first; of one switch, or of all, and newer than the one of a number."""
+        return self._select(*_at(address, device_id), PUSH.c.number > after, limit=limit)
 
     def courses(self, after: int) -> list[Course]:
         """Give how the last push to each switch went, and all newer than the one of this number; oldest first."""

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from phb.cli.options import Json, ProgramOptions, ReadingOptions, StateFile, SwitchOptions, check_target, open_state
+from phb.cli.options import Json, ProgramOptions, ReadingOptions, StateFile, SwitchOptions, check_target, known_state
 from phb.cli.output import console, print_json, print_table
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rich.console import RenderableType
 
     from phb.deploying import Prepared
@@ -91,7 +89,7 @@ class Place:
     prepared: Prepared | None
 
 
-def place_and_policy(look: Look, state: Path | None) -> Place:
+def place_and_policy(look: Look, state: str | None) -> Place:
     """Find where to look."""
     artifact = look.program.load()
     (where,) = _one(look)
@@ -104,7 +102,7 @@ def _one(look: Look) -> list[Switch]:
     return [look.switch.one()]
 
 
-def _prepared(look: Look, where: Switch, artifact: Artifact, state: Path | None) -> Prepared | None:
+def _prepared(look: Look, where: Switch, artifact: Artifact, state: str | None) -> Prepared | None:
     """Give the policies that the user names, or those of the last good push."""
     from phb.deploying import prepare
 
@@ -113,16 +111,15 @@ def _prepared(look: Look, where: Switch, artifact: Artifact, state: Path | None)
     return last_pushed(where, artifact, look.reading, state)
 
 
-def last_pushed(where: Switch, artifact: Artifact, reading: ReadingOptions, state_file: Path | None) -> Prepared | None:
+def last_pushed(where: Switch, artifact: Artifact, reading: ReadingOptions, state_file: str | None) -> Prepared | None:
     """Give the policies of the last good push that the state knows; None where it knows none."""
     from phb.deploying import prepare
     from phb.sources import Document
-    from phb.state import History, default_path
+    from phb.state import History
 
-    path = state_file or default_path()
-    if not path.exists():
-        return None
-    with open_state(path) as state:
+    with known_state(state_file) as state:
+        if state is None:
+            return None
         history = History(state)
         push = history.last_good(where.address, where.device_id)
         if push is None:

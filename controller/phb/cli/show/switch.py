@@ -6,14 +6,20 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from phb.cli.application import epilog
-from phb.cli.options import ProgramOptions, ReadingOptions, SwitchOptions, TargetName, check_target, grouped, open_state
+from phb.cli.options import (
+    ProgramOptions,
+    ReadingOptions,
+    SwitchOptions,
+    TargetName,
+    check_target,
+    grouped,
+    known_state,
+)
 from phb.cli.output import table
 from phb.cli.show.application import show_app
 from phb.cli.show.live import Look, Manner, show
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rich.console import RenderableType
 
     from phb.show.execution import Execution
@@ -47,13 +53,12 @@ def show_switch(
     )
 
 
-def _last_push(state: Path | None, address: str, device_id: int) -> Push | None:
-    from phb.state import History, default_path
+def _last_push(state: str | None, address: str, device_id: int) -> Push | None:
+    from phb.state import History
 
-    path = state or default_path()
-    if not path.exists():
-        return None
-    with open_state(path) as opened:
+    with known_state(state) as opened:
+        if opened is None:
+            return None
         pushes = History(opened).pushes(address, device_id, limit=1)
     return pushes[0] if pushes else None
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Final
 
 from phb.errors import PhbError
 from phb.inventory import Switch
 from phb.monitor.live.messages import Mark
-from phb.state import Course, History, Place, Push, PushOutcome, State
+from phb.state import FollowedHistory, Place, Push, PushOutcome
 
 EVERY_S: Final = 2.0
 """Seconds between two looks."""
 
 LAST: Final = 200
 """Pushes that are told of at first."""
+MOST: Final = 10_000
+"""Pushes that are told of at one look: the newest."""
 
 
 class Marking:
@@ -28,10 +30,10 @@ class Marking:
     """
 
     def __init__(self, state: Place, switches: Iterable[Switch], trouble: Callable[[str], None]) -> None:
-        self._state = state
+        self._history = FollowedHistory(state)
         self._trouble = trouble
         self._names: dict[tuple[str, int], str] = {}
-        self._seen: Sequence[Course] | None = None
+        self._again = True
         self._floor = 0
         self._failed = False
         self.follow(switches)
@@ -39,20 +41,23 @@ class Marking:
     def follow(self, switches: Iterable[Switch]) -> None:
         """Tell of these switches from now on."""
         self._names = {(switch.address, switch.device_id): switch.name for switch in switches}
-        self._seen, self._floor = None, 0
+        self._again, self._floor = True, 0
 
     async def run(self, mark: Callable[[Mark], None]) -> None:
         """Tell of pushes until cancelled."""
-        while True:
-            try:
-                for each in await asyncio.to_thread(self.read):
-                    mark(each)
-                self._failed = False
-            except PhbError as error:
-                if not self._failed:
-                    self._trouble(f"pushes can't be told of: {error}")
-                self._failed = True
-            await asyncio.sleep(EVERY_S)
+        try:
+            while True:
+                try:
+                    for each in await asyncio.to_thread(self.read):
+                        mark(each)
+                    self._failed = False
+                except PhbError as error:
+                    if not self._failed:
+                        self._trouble(f"pushes can't be told of: {error}")
+                    self._failed = True
+                await asyncio.sleep(EVERY_S)
+        finally:
+            self._history.close()
 
     def read(self) -> list[Mark]:
         """Give the pushes that are new or have ended since the last time, the oldest first.
@@ -60,17 +65,12 @@ class Marking:
         Raises:
             PhbError: The state can't be read.
         """
-        if not self._state.is_there():
-            return []
-        names = self._names
-        with State(self._state) as state:
-            history = History(state)
-            courses = history.courses(self._floor)
-            if courses == self._seen:
+        names, again = self._names, self._again
+        with self._history.look(again=again) as history:
+            if history is None:
                 return []
-            unseen = sum(each.number > self._floor for each in courses)
-            pushes = history.pushes(limit=unseen if self._seen is not None else LAST)
-        self._seen = courses
+            pushes = history.pushes(limit=LAST) if again else history.pushes(after=self._floor, limit=MOST)
+            self._again = False
         # Pushes above the floor may be new the next time, or have ended; one that was killed never ends.
         newest = max((each.number for each in pushes), default=self._floor)
         begun = [each.number for each in pushes if each.outcome is PushOutcome.STARTED and each.number > newest - LAST]

@@ -1,4 +1,4 @@
-"""Pushes to the switches that are watched, from the state: read in a thread, whenever the file has changed."""
+"""Pushes to the switches that are watched, from the state: looked for in a thread, read when there is something new."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Final
 
 from phb.errors import PhbError
 from phb.inventory import Switch
-from phb.state import Course, History, PushOutcome, State
+from phb.state import Course, FollowedHistory, Place, PushOutcome
 
 EVERY_S: Final = 5.0
-"""Seconds between two looks at the state's file."""
+"""Seconds between two looks at the state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +37,17 @@ class Pushes:
     """Reads the state.
 
     Args:
-        path: The state's file; it may come later.
+        place: Where the state is; a file may come later.
         trouble: Told once when the state can't be read.
     """
 
-    def __init__(self, path: Path, switches: Sequence[Switch], trouble: Callable[[str], None] | None = None) -> None:
-        self._path = path
+    def __init__(
+        self, place: Place | Path | str, switches: Sequence[Switch], trouble: Callable[[str], None] | None = None
+    ) -> None:
+        self._history = FollowedHistory(place)
         self._trouble = trouble
         self._names: dict[tuple[str, int], str] = {}
-        self._seen: tuple[int, int] | None = None
-        # Whether to read once more, though it seems the same: two writes may have one time.
-        self._again = False
+        self._again = True
         # All pushes up to this one have ended, or were there before.
         self._floor: int | None = None
         self._counted: set[int] = set()
@@ -58,44 +58,46 @@ class Pushes:
     def follow(self, switches: Sequence[Switch]) -> None:
         """Tell of these switches from now on."""
         self._names = {(switch.address, switch.device_id): switch.name for switch in switches}
-        self._seen = None
+        self._again = True
+
+    def close(self) -> None:
+        """Close the state; `run` does so itself."""
+        self._history.close()
 
     async def run(self, take: Callable[[Mapping[str, Pushed]], None]) -> None:
         """Give what is known of each switch, by its name, whenever it has changed; until cancelled."""
-        while True:
-            try:
-                pushed = await asyncio.to_thread(self.read)
-                self._failed = False
-                if pushed is not None:
-                    take(pushed)
-            except PhbError as error:
-                if not self._failed and self._trouble is not None:
-                    self._trouble(f"pushes can't be told of: {error}")
-                self._failed = True
-            await asyncio.sleep(EVERY_S)
+        try:
+            while True:
+                try:
+                    pushed = await asyncio.to_thread(self.read)
+                    self._failed = False
+                    if pushed is not None:
+                        take(pushed)
+                except PhbError as error:
+                    if not self._failed and self._trouble is not None:
+                        self._trouble(f"pushes can't be told of: {error}")
+                    self._failed = True
+                await asyncio.sleep(EVERY_S)
+        finally:
+            self.close()
 
     def read(self) -> Mapping[str, Pushed] | None:
         """Give what is known of each switch by its name; None where nothing has changed since the last time.
 
         Raises:
-            InputError: The file is not a state that can be read.
+            InputError: It isn't a state that can be read.
+            DatabaseAwayError: The database is away.
         """
-        names = self._names
-        try:
-            about = self._path.stat()
-        except OSError:
-            return None
-        seen = about.st_mtime_ns, about.st_ino
-        if self._seen == seen and not self._again:
-            return None
-        with State(self._path) as state:
-            courses = History(state).courses(self._floor or 0)
+        names, again = self._names, self._again
+        with self._history.look(again=again) as history:
+            if history is None:
+                return None
+            courses = history.courses(self._floor or 0)
+            self._again = False
         if self._floor is None:
             self._floor = max((course.number for course in courses), default=0)
             self._counted = {course.number for course in courses}
         self._count(courses)
-        self._again = self._seen != seen
-        self._seen = seen
         last = {(course.address, course.device_id): course for course in courses}
         return {name: self._pushed(place, last[place]) for place, name in names.items() if place in last}
 
