@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,6 +22,7 @@ from phb.cli.options import (
 from phb.cli.output import print_json, print_line
 
 if TYPE_CHECKING:
+    from phb.inventory import Inventory, Switch
     from phb.watching import Event
 
 
@@ -51,23 +53,40 @@ def watch(
 ) -> int:
     """Keep switches as their policies say: after changed files, at rules' times, after restarts and lost links.
 
-    Ends with exit code 0 on SIGTERM, 130 on Ctrl-C; switches keep what they hold.
+    Switches come and go as the inventory says; it is read again when it changes, on SIGHUP at once. Ends with exit
+    code 0 on SIGTERM, 130 on Ctrl-C; switches keep what they hold.
     """
+    import asyncio
+
     from phb.errors import InputError
     from phb.origin import Origin
-    from phb.watching import Options, watch
+    from phb.watching import Event, Following, Kind, Options, watch
 
     if reading.at is not None:
         raise InputError(Origin("--at"), f"'{reading.at}'", "no --at: a watch goes with the clock")
     artifact = program.load()
-    chosen = switches.many(files or (), reading, target=controller.target)
+    report = _print_json if json else _print
+    followed = switches.followed(lambda problem: report(Event("", Kind.INVENTORY, problem, {"error": problem})))
+
+    def meant(whole: Inventory | None) -> list[Switch]:
+        return switches.many(files or (), reading, target=controller.target, whole=whole)
+
+    chosen = meant(None if followed is None else followed.current)
     options = Options(interval, standby, controller.election_id)
     with remembered.open() as state:
-        return run_until_signal(watch(chosen, artifact, state, options, _print_json if json else _print))
+        following = None if followed is None else Following(followed, meant)
+
+        async def work() -> None:
+            if following is not None:
+                asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, following.asked.set)
+            await watch(chosen, artifact, state, options, report, following)
+
+        return run_until_signal(work())
 
 
 def _print(event: Event) -> None:
-    print_line(f"{event.time} {event.switch}: {event.kind}: {event.message}")
+    about = f"{event.switch}: " if event.switch else ""
+    print_line(f"{event.time} {about}{event.kind}: {event.message}")
 
 
 def _print_json(event: Event) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from phb.errors import InputError, raise_all
+from phb.files import state_of
 from phb.inventory.commands import end
 from phb.inventory.items import Inventory, Source
 from phb.inventory.parts import Part, files_of, folder_of, read_main, read_source
@@ -260,16 +261,8 @@ class FollowedInventory:
         """Tell what a source's files hold from something else; nothing for a command."""
         if held.source.command is not None or (held is self._own and self._path.is_dir()):
             return ()
-        return tuple((file, *_of_file(file)) for file in files_of(held.source, self._folder))
+        return tuple((file, *state_of(file)) for file in files_of(held.source, self._folder))
 
 
 def _size(parts: Sequence[Part]) -> int:
     return sum(len(part.content.switches) for part in parts)
-
-
-def _of_file(file: Path) -> State:
-    try:
-        found = file.stat()
-    except OSError:
-        return ()
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns

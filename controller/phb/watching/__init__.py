@@ -1,47 +1,88 @@
 """Keeping switches as their policies say, for as long as the process runs.
 
-    events > policies (sources, clock) > switches (sessions, mastership, reconciliation) > watch
+    events > policies (sources, clock) > switches (sessions, mastership, reconciliation) > fleet > watch
 
-Every switch has two tasks: one follows its policies, one its session. A switch that has lost its entries, a session
-that broke, a file that changed and a rule whose hour has come all end in the same step: compare what the switch holds
-with what it should hold, and write the difference, if there is one.
+Every switch has a task, every policy that several may share is followed once. A switch that has lost its entries, a
+session that broke, a file that changed and a rule whose hour has come all end in the same step: compare what the switch
+holds with what it should hold, and write the difference, if there is one.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 
 from phb.device.artifact import Artifact
-from phb.inventory import Switch
+from phb.errors import PhbError
+from phb.inventory import Inventory, Switch
+from phb.inventory.following import FollowedInventory
 from phb.state import State
 from phb.watching.events import Event, Kind, Report
+from phb.watching.fleet import Fleet
 from phb.watching.policies import WatchedPolicy
 from phb.watching.switches import AnotherPrimaryError, Options, WatchedSwitch
 
-__all__ = ["AnotherPrimaryError", "Event", "Kind", "Options", "Report", "WatchedPolicy", "WatchedSwitch", "watch"]
+__all__ = [
+    "AnotherPrimaryError",
+    "Event",
+    "Following",
+    "Kind",
+    "Options",
+    "Report",
+    "WatchedPolicy",
+    "WatchedSwitch",
+    "watch",
+]
+
+
+class Following:
+    """An inventory whose changes a watch follows.
+
+    Attributes:
+        asked: Set, it has all sources read at once, and believed.
+
+    Args:
+        meant: Gives the switches of an inventory that are to be watched.
+    """
+
+    def __init__(self, inventory: FollowedInventory, meant: Callable[[Inventory], Sequence[Switch]]) -> None:
+        self.asked = asyncio.Event()
+        self._inventory, self._meant = inventory, meant
+
+    async def run(self, fleet: Fleet, report: Report) -> None:
+        """Follow it until cancelled."""
+
+        def take(whole: Inventory) -> None:
+            try:
+                fleet.follow(self._meant(whole))
+            except PhbError as error:
+                report(Event("", Kind.INVENTORY, f"{error}; the inventory before holds on", {"error": str(error)}))
+
+        await self._inventory.follow(take, self.asked)
 
 
 async def watch(
-    switches: Sequence[Switch], artifact: Artifact, state: State | None, options: Options, report: Report
+    switches: Sequence[Switch],
+    artifact: Artifact,
+    state: State | None,
+    options: Options,
+    report: Report,
+    following: Following | None = None,
 ) -> None:
     """Keep switches as their policies say, until cancelled.
 
     Last good policies, history and locks are in `state`; None does without. `report` is called with everything that
-    happens.
+    happens. Switches come and go with the inventory that is followed.
 
     Raises:
-        InputError: A policy is wrong at the start, and there is no last good one to begin with.
+        InputError: All policies are wrong at the start, and there are no last good ones to begin with.
         LockedError: Somebody else watches or changes a switch at the start, and we are no standby.
         AnotherPrimaryError: Another controller is primary at the start, and we are no standby.
     """
-    policies = [WatchedPolicy(switch, artifact, state, report) for switch in switches]
-    for policy in policies:
-        await policy.start()
-    watched = [WatchedSwitch(policy, state, options, report) for policy in policies]
-    tasks = [asyncio.create_task(policy.run()) for policy in policies]
-    tasks += [asyncio.create_task(each.run()) for each in watched]
+    fleet = Fleet(artifact, state, options, report)
+    tasks = [asyncio.create_task(fleet.run(switches))]
+    if following is not None:
+        tasks.append(asyncio.create_task(following.run(fleet, report)))
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
         for task in done:
@@ -49,8 +90,4 @@ async def watch(
     finally:
         for task in tasks:
             task.cancel()
-        for task in tasks:
-            with suppress(asyncio.CancelledError, Exception):
-                await task
-        for each in watched:
-            each.close()
+        await asyncio.wait(tasks)

@@ -13,6 +13,9 @@ from phb.state.holders import now
 class Kind(StrEnum):
     """Kinds of events."""
 
+    COME = "come"  # the inventory has the switch now, or says something else of it
+    GONE = "gone"  # the inventory doesn't have it any more; it is left alone
+    INVENTORY = "inventory"  # the inventory is wrong, or hard to believe; the one before holds on
     POLICY = "policy"  # a policy was read and compiled
     REJECTED = "rejected"  # a source is wrong or can't be read; the policy before stays
     LAST_GOOD = "last-good"  # begins with the last good policy of the state
@@ -29,7 +32,10 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened to one switch: `message` for people, `details` for programs; time in ISO 8601, UTC."""
+    """Something that happened to one switch: `message` for people, `details` for programs; time in ISO 8601, UTC.
+
+    `switch` is empty where it is about none.
+    """
 
     switch: str
     kind: Kind

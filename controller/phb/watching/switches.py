@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,6 +18,7 @@ from phb.pushing.push import push_over
 from phb.pushing.report import Report as Pushed
 from phb.state import Holder, Lock, LockedError, Locks, State
 from phb.watching.events import Event, Kind, Report
+from phb.watching.pace import Pace
 from phb.watching.policies import WatchedPolicy
 
 RETRY_S: Final = 0.25
@@ -44,8 +47,18 @@ class Options:
 class WatchedSwitch:
     """Keeps a switch as its policy says, while we are its primary."""
 
-    def __init__(self, policy: WatchedPolicy, state: State | None, options: Options, report: Report) -> None:
+    def __init__(
+        self,
+        policy: WatchedPolicy,
+        state: State | None,
+        options: Options,
+        report: Report,
+        pace: Pace,
+    ) -> None:
         self._policy = policy
+        self._pace = pace
+        self._urgent = True  # something has changed, or may have
+        self._left = asyncio.Event()
         self._state = state
         self._options = options
         self._report = report
@@ -58,7 +71,7 @@ class WatchedSwitch:
         self._was_primary = False
 
     async def run(self) -> None:
-        """Keep the switch until cancelled.
+        """Keep the switch until cancelled, or told to `leave`.
 
         Raises:
             AnotherPrimaryError: At the start, another controller is primary, and we are no standby.
@@ -67,7 +80,8 @@ class WatchedSwitch:
         if not self._options.standby:
             # Before the switch is asked: it would make us primary in the other watch's place.
             await self._take_lock()
-        while True:
+        while not self._left.is_set():
+            self._urgent = True
             try:
                 await self._hold_session()
             except ElectionIdTakenError as error:
@@ -76,7 +90,12 @@ class WatchedSwitch:
             except SwitchError as error:
                 _reraise_if_cancelled()
                 self._tell(Kind.UNREACHABLE, error.message, error=error.message)
-            await asyncio.sleep(RETRY_S)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._left.wait(), RETRY_S)
+
+    def leave(self) -> None:
+        """End `run` after what is being written."""
+        self._left.set()
 
     def close(self) -> None:
         """Give the lock back."""
@@ -89,11 +108,12 @@ class WatchedSwitch:
         current = self._policy.current
         async with open_session(current.switch, current.artifact, self._options.election_id) as session:
             own = session.election_id
-            await session.arbitrate()
+            async with self._pace.turn(urgent=True):
+                await session.arbitrate()
             news = asyncio.Event()
             follower = asyncio.create_task(_follow(session, news))
             try:
-                while True:
+                while not self._left.is_set():
                     news.clear()
                     mastership = session.mastership
                     if mastership is None:
@@ -107,7 +127,7 @@ class WatchedSwitch:
                         continue
                     else:
                         wait_s = self._as_backup(mastership.refusal(own), mastership.primary_election_id)
-                    await _first_of(news, self._policy.changed, follower, wait_s)
+                    self._urgent = await _first_of((news, self._policy.changed, self._left), follower, wait_s)
                     self._policy.changed.clear()
             finally:
                 follower.cancel()
@@ -132,8 +152,12 @@ class WatchedSwitch:
         if not self._was_primary or self._told is None or self._told[0] in (Kind.UNREACHABLE, Kind.STANDBY):
             self._tell(Kind.PRIMARY, f"primary with election id {session.election_id}", id=session.election_id)
         self._was_primary = True
-        await self._probe(session)
+        async with self._pace.turn(urgent=self._urgent):
+            return await self._look(session)
+
+    async def _look(self, session: Session) -> float | None:
         began = time.monotonic()
+        await self._probe(session)
         # Cleared before the policy is taken: what changes from here on is seen by the next round.
         self._policy.changed.clear()
         wanted = self._policy.current
@@ -287,15 +311,18 @@ async def _follow(session: Session, news: asyncio.Event) -> None:
         news.set()
 
 
-async def _first_of(
-    news: asyncio.Event, changed: asyncio.Event, follower: asyncio.Task[None], timeout_s: float | None
-) -> None:
-    """Wait for the first of them, or for the time; a SwitchError means that the session has ended."""
-    waits = [asyncio.create_task(news.wait()), asyncio.create_task(changed.wait())]
+async def _first_of(events: Sequence[asyncio.Event], follower: asyncio.Task[None], timeout_s: float | None) -> bool:
+    """Wait for the first of these, or for the time; give whether it was one of them.
+
+    Raises:
+        SwitchError: The session has ended.
+    """
+    waits = [asyncio.create_task(event.wait()) for event in events]
     try:
-        await asyncio.wait([*waits, follower], timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        done, _ = await asyncio.wait([*waits, follower], timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
     finally:
         for wait in waits:
             wait.cancel()
     if follower.done():
         follower.result()
+    return bool(done)
