@@ -103,6 +103,11 @@ class Known:
             for gone in of_all.keys() - self.switches.keys():
                 del of_all[gone]
 
+    def forget_details(self, switch: str) -> None:
+        """Forget the details of a switch, which nobody tells any more."""
+        self.details.pop(switch, None)
+        self._past[switch] = {item: past for item, past in self._past.get(switch, {}).items() if item == Item(switch)}
+
     def past(self, item: Item) -> Past | None:
         """Give the figures of the last minute; of a class at a port those of the class."""
         at = item if item.traffic_class is None else item._replace(port=None)
@@ -179,7 +184,9 @@ class Known:
                 if same and known["kind"] == "mark" and known["number"] == event["number"]:
                     self.events[place] = event
                     return
-        self.events.append(event)
+        # A monitor that is asked again tells its last ones again.
+        if event not in self.events:
+            self.events.append(event)
 
     def _remember(self, item: Item, bps: float, dropped: float, delay: float | None) -> None:
         of_switch = self._past.setdefault(item.switch, {})
