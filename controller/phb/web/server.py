@@ -177,7 +177,8 @@ class Server:
                 # Here and not by the listening socket, so that handshakes are among the connections that are counted.
                 self._waiting[task] = None
                 await writer.start_tls(self._tls(), ssl_handshake_timeout=REQUEST_S)
-                writer.transport.set_write_buffer_limits(high=0)
+                # Of 0, Python's TLS would pause its writer while nothing waits, and a stream stand still.
+                writer.transport.set_write_buffer_limits(high=1, low=0)
                 if self._waiting.pop(task, task) is task:
                     return
             await self._converse(_Connection(reader, writer, self._pace), task)
