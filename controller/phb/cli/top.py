@@ -122,7 +122,7 @@ def _own(
     pushed = pushed_policies(chosen, artifact, reading, state)
     require_terminal()
     known = Known()
-    monitor = Monitor(chosen, artifact, Options(interval), pushed=pushed)
+    monitor = Monitor(chosen, artifact, Options(interval, queues=True), pushed=pushed)
     feed = Feed(known, chosen)
     monitor.takers.append(feed)
 

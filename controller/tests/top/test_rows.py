@@ -83,8 +83,9 @@ def test_the_past_and_events_have_a_bound(known):
         known.take(detail("c", second))
         known.take(tick("c", second))
     assert len(known.past(Item("c", "wan")).bps) == len(known.past(Item("c")).bps) == PAST
-    for _ in range(EVENTS + 5):
-        known.take(away("c", 2)[-1])
+    for second in range(EVENTS + 5):
+        known.take(away("c", second)[-1])
+        known.take(away("c", second)[-1])  # told again
     assert len(known.events) == EVENTS
 
 
