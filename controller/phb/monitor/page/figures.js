@@ -133,6 +133,7 @@ class Objective {
     const bound = /^min/.test(this.newest.measure) ? 'at least' : 'at most'
     say(this.value, `${shown ? measured(shown.value, shown.unit) : '–'}, ${bound} ${measured(this.newest.bound, this.newest.unit)}`)
     say(this.state, t === undefined ? this.since : shown ? (STATES[shown.state] || STATES.unknown)[1] : 'not known')
+    set(this.state, 'class', `state ${shown ? shown.state : 'unknown'}`)
   }
 }
 
@@ -245,7 +246,7 @@ class Port extends Figure {
     super(page, 170, () => `${clock(page.crosshair.t)} ${this.told.textContent}`)
     this.port = port
     this.name(visible(port), 'Rates of classes')
-    if (!page.state.port) this.title.append(' ', make('button', { type: 'button', class: 'small', 'aria-label': `only port ${visible(port)}`, onclick: () => page.go({ port }) }, 'only this'))
+    if (!page.state.port) this.told.after(make('button', { type: 'button', class: 'small', 'aria-label': `only port ${visible(port)}`, onclick: () => page.go({ port }) }, 'only this'))
   }
 
   update(span, groups) {

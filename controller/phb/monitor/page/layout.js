@@ -28,7 +28,7 @@ export function layout(count, wires) {
       if (all) [xs[one], ys[one]] = [x / all, y / all]
     }
   }
-  return flat(xs, ys)
+  return { hops: diameter, ...flat(xs, ys) }
 }
 
 function distances(count, wires) {

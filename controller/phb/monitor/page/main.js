@@ -91,14 +91,15 @@ class Page {
     const before = this.state
     this.state = this.parse()
     if (!this.store.hello) return
-    if (before.switch !== this.state.switch) {
-      this.enter()
-      scrollTo(0, 0)
-      at(this.state.switch ? 'switch-h' : 'network-h').focus({ preventScroll: true })
-    } else if (before.view !== this.state.view) this.views[this.state.view].begin()
+    const elsewhere = before.switch !== this.state.switch
+    if (elsewhere) this.enter()
+    else if (before.view !== this.state.view) this.views[this.state.view].begin()
     else if (this.state.view === 'policy') this.views.policy.jump()
     if (this.state.from) this.restore()
     this.redraw()
+    if (!elsewhere) return
+    scrollTo(0, 0)
+    at(this.state.switch ? 'switch-h' : 'network-h').focus({ preventScroll: true })
   }
 
   // A switch, or the network, is shown from now on.
@@ -156,6 +157,7 @@ class Page {
 
   async record(recording) {
     if (this.stream) this.stream.end()
+    this.stream = undefined
     const element = at('data')
     say(at('state'), 'reading the recording …')
     try {
@@ -168,7 +170,7 @@ class Page {
     this.store.moment = this.state.from ? this.until() : recording.last
     set(at('moment'), 'min', recording.first)
     set(at('moment'), 'max', recording.last)
-    set(at('moment'), 'step', Math.max(1, Math.min(1000 * this.store.hello.interval, (recording.last - recording.first) / 1000)))
+    set(at('moment'), 'step', 1000 * this.store.hello.interval)
     at('recorded').hidden = false
     at('live').hidden = true
     const tests = this.store.tests()
@@ -284,13 +286,15 @@ class Page {
 
   times() {
     const { store, state } = this
+    const test = store.tests().findLast(one => one.t <= store.until())
     if (store.hello.recording) {
       set(at('play'), 'aria-label', this.playing ? 'pause' : 'play')
       say(at('play'), this.playing ? '❚❚' : '▶')
+      const step = 1000 * store.hello.interval
+      const moment = clock(Math.floor(store.moment / step) * step, this.virtual)
       at('moment').value = store.moment
-      set(at('moment'), 'aria-valuetext', clock(store.moment, this.virtual))
-      say(at('at'), `${clock(store.moment, this.virtual)} of ${clock(store.hello.recording.last, this.virtual)}`)
-      const test = this.store.tests().findLast(one => one.t <= store.moment)
+      set(at('moment'), 'aria-valuetext', moment)
+      say(at('at'), `${moment} of ${clock(store.hello.recording.last, this.virtual)}`)
       at('tests').value = test ? test.t : ''
       say(at('state'), test ? visible(test.message) : 'recording')
       set(at('state'), 'class', '')
@@ -299,7 +303,7 @@ class Page {
     set(at('pause'), 'aria-pressed', String(Boolean(state.from)))
     say(at('pause'), state.from ? 'Go on' : 'Pause')
     if (this.lost) return
-    say(at('state'), state.from && state.window !== 'all' ? `paused at ${clock(this.until(), this.virtual)}` : `live ${clock(store.latest, this.virtual)}`)
+    say(at('state'), state.from && state.window !== 'all' ? `paused at ${clock(this.until(), this.virtual)}` : `live ${clock(store.latest, this.virtual)}${test ? ` · ${visible(test.message)}` : ''}`)
     set(at('state'), 'class', state.from ? '' : 'on')
   }
 
@@ -340,7 +344,7 @@ class Page {
     if (event.ctrlKey || event.altKey || event.metaKey || target.closest('input, select, textarea, dialog')) return
     const keys = {
       '/': () => !this.state.switch && at('find').focus(),
-      p: () => this.store.hello && (this.store.hello.recording ? this.play(!this.playing) : this.pause()),
+      p: () => this.store.hello && !at('time').hidden && (this.store.hello.recording ? this.play(!this.playing) : this.pause()),
       u: () => this.go({ switch: '' }),
     }
     if (!keys[event.key]) return

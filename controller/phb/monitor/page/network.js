@@ -9,6 +9,9 @@ const SPARK = [96, 22]
 // With more nodes, only those in trouble have their name beside them; the others tell it when they are pointed at.
 const MANY_NODES = 60
 const RESORT_MS = 10000
+const COLLATOR = new Intl.Collator('en', { numeric: true })
+const NARROW_PX = 600
+const HOP_PX = 75
 
 export class Network {
   constructor(page) {
@@ -37,6 +40,16 @@ export class Network {
     this.arrange(summaries)
     for (const [key, tile] of this.tiles) if (tile.update) tile.update(summaries.get(key))
     this.map.update(summaries)
+    this.lead()
+  }
+
+  // Links lead to a switch in the view that is shown: the same moment, the same search.
+  lead() {
+    const ways = [...this.tiles.entries(), ...this.map.nodes.filter(node => node.isSwitch).map(node => [node.name, node])]
+    const led = `${location.hash} ${ways.length} ${this.order}`
+    if (this.led === led) return
+    this.led = led
+    for (const [name, { element }] of ways) if (!name.startsWith('\0')) set(element, 'href', this.page.hash({ switch: name, view: 'figures' }))
   }
 
   // Tiles move when conditions or what is asked for change; by rate and delay now and then only.
@@ -62,7 +75,7 @@ export class Network {
     infos.sort((one, other) => {
       const [mine, its] = [keys.get(one), keys.get(other)]
       for (let index = 0; index < mine.length; index += 1) if (mine[index] !== its[index]) return mine[index] < its[index] ? -1 : 1
-      return one.name.localeCompare(other.name, 'en', { numeric: true })
+      return COLLATOR.compare(one.name, other.name)
     })
     const listed = []
     let group
@@ -87,7 +100,7 @@ class Tile {
     this.rate = make('span', { class: 'rate' })
     this.delay = make('span', { class: 'delay' })
     this.spark = draw('path', { class: 'spark' })
-    this.element = make('a', { href: page.hash({ switch: info.name, view: 'figures' }), title: `${visible(info.address)} ${info.groups.map(group => visible(group)).join(', ')}` },
+    this.element = make('a', { title: `${visible(info.address)} ${info.groups.map(group => visible(group)).join(', ')}` },
       make('span', { class: 'name' }, this.sign, make('b', {}, visible(info.name)), this.condition),
       make('span', { class: 'told' }, this.rate, this.delay),
       draw('svg', { viewBox: `0 0 ${SPARK.join(' ')}`, preserveAspectRatio: 'none', 'aria-hidden': 'true' }, this.spark))
@@ -141,12 +154,15 @@ class NetworkMap {
   place() {
     if (!this.layout) return
     const width = at('map').clientWidth
+    // On a phone the long side stands upright.
+    const upright = width < NARROW_PX
     const least = this.nodes.length > MANY_NODES ? 260 : 96
-    const height = Math.max(least, Math.min(this.layout.ratio * width * 0.7, innerHeight * 0.55, 110 + this.nodes.length * 45))
+    const wanted = upright ? 90 + this.layout.hops * HOP_PX : Math.min(this.layout.ratio * width * 0.7, 110 + this.nodes.length * 45)
+    const height = Math.max(least, Math.min(wanted, innerHeight * (upright ? 1 : 0.55)))
     set(this.element, 'width', width)
     set(this.element, 'height', height)
-    const [aside, above] = [Math.min(70, width * 0.14), 30]
-    const places = this.layout.places.map(([x, y]) => [aside + x * (width - 2 * aside), above + y * (height - 2 * above - 22)])
+    const [aside, above] = [75, 30]
+    const places = this.layout.places.map(([x, y]) => upright ? [y, x] : [x, y]).map(([x, y]) => [aside + x * (width - 2 * aside), above + y * (height - 2 * above - 22)])
     for (const { element, ends: [one, other] } of this.wires) set(element, 'd', `M${places[one].map(value => value.toFixed(1)).join(' ')}L${places[other].map(value => value.toFixed(1)).join(' ')}`)
     this.nodes.forEach((node, index) => set(node.element, 'transform', `translate(${places[index].map(value => value.toFixed(1)).join(' ')})`))
   }
@@ -168,9 +184,9 @@ class Node {
     this.shape = draw('path', { d: SHAPES.host })
     this.told = draw('text', { class: 'told', y: 37 })
     this.title = draw('title', {}, visible(name))
-    const parts = [this.title, draw('circle', { class: 'behind', r: 14 }), this.shape, draw('text', { class: 'name', y: 24 }, visible(name, 22)), isSwitch ? this.told : '']
+    const parts = [this.title, draw('circle', { class: 'behind', r: 14 }), this.shape, draw('text', { class: 'name', y: 24 }, visible(name, 18)), isSwitch ? this.told : '']
     this.element = isSwitch
-      ? draw('a', { href: page.hash({ switch: name, view: 'figures' }), class: 'node' }, parts)
+      ? draw('a', { class: 'node' }, parts)
       : draw('g', { class: 'node host' }, parts)
   }
 

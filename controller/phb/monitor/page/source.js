@@ -63,13 +63,16 @@ export class Stream {
   }
 }
 
+// Numbers beyond 2^53 (ranks are) keep all their digits, as text, where the browser tells them.
+const whole = (key, value, context) => Number.isInteger(value) && !Number.isSafeInteger(value) && context ? context.source : value
+
 // What the server answers, as JSON; an error says what it told.
 export async function ask(path, options = {}) {
   const response = await fetch(path, { signal: AbortSignal.timeout(ANSWER_MS), ...options })
   const text = await response.text()
   let answer
   try {
-    answer = JSON.parse(text)
+    answer = JSON.parse(text, whole)
   } catch {
     answer = { error: text.trim() || response.statusText }
   }
