@@ -32,9 +32,9 @@ class Feed:
             known.take(occurrence_of(event))
         if name not in known.switches:
             return
-        detail = detail_of(observation, self._before.pop(name, None))
+        before = self._before.pop(name, None)
         if observation.sample is not None:
             self._before[name] = observation.sample
-        summary = summary_of(observation, detail)
+        detail, summary = detail_of(observation, before), summary_of(observation, before)
         known.take({"kind": "tick", "t": milliseconds(observation.time_ns), "switches": {name: summary}})
         known.take(detail)

@@ -7,7 +7,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from threading import Lock
+from functools import cached_property
+from threading import Lock, Timer
 from typing import Final
 
 from phb.monitor.live.making import WAITING, detail_of, milliseconds, objective_of, occurrence_of, rules_of, summary_of
@@ -32,6 +33,9 @@ from phb.monitor.sample import Sample
 PAST_S: Final = 900.0
 """Seconds of details that are kept of each switch."""
 
+MADE_S: Final = 0.05
+"""Seconds after which details are made that nobody has asked for."""
+
 KEPT: Final = 200
 """Events and marks that a new reader is told."""
 
@@ -42,6 +46,24 @@ MOST_KEPT: Final = 2000
 def line_of(message: Message) -> bytes:
     """Give a message as one line of JSON, without its end: no name can make another line of it."""
     return json.dumps(message, separators=(",", ":"), allow_nan=False).encode("ascii")
+
+
+class _Seen:
+    """An observation, and what is made of it when somebody wants it."""
+
+    def __init__(self, observation: Observation, before: Sample | None) -> None:
+        self.observation = observation
+        self._before = before
+
+    @cached_property
+    def detail(self) -> Detail:
+        """All but its rules."""
+        return detail_of(self.observation, self._before)
+
+    @cached_property
+    def whole(self) -> Told:
+        """All of it."""
+        return _told({**self.detail, "policies": rules_of(self.observation)})
 
 
 class Live:
@@ -78,8 +100,11 @@ class Live:
         self._switches: dict[str, SwitchInfo] = {}
         self._links: list[Link] = []
         self._before: dict[str, Sample] = {}
-        self._newest: dict[str, Observation] = {}
-        self._details: dict[str, Told] = {}
+        self._newest: dict[str, _Seen] = {}
+        # Observations whose details aren't among the past yet, and who makes them soon.
+        self._pending: deque[_Seen] = deque()
+        self._making = Lock()
+        self._maker: Timer | None = None
         self._summaries: dict[str, Summary] = {}
         self._past: dict[str, Past] = {}
         self._events: deque[Told] = deque(maxlen=MOST_KEPT)
@@ -97,7 +122,7 @@ class Live:
             self._links = list(links)
             self._summaries = {name: self._summaries.get(name, WAITING) for name in self._switches}
             self._past = {name: self._past.get(name) or Past(self._past_s) for name in self._switches}
-            for known in (self._before, self._newest, self._details, self._judged):
+            for known in (self._before, self._newest, self._judged):
                 for name in known.keys() - self._switches.keys():
                     del known[name]
             hello = _told(self._hello())
@@ -111,25 +136,45 @@ class Live:
         with self._lock:
             if name not in self._switches:
                 return
-            detail = detail_of(observation, self._before.get(name))
+            before = self._before.get(name)
             if observation.sample is None:
                 self._before.pop(name, None)
             else:
                 self._before[name] = observation.sample
-            told = _told(detail)
-            self._newest[name], self._details[name] = observation, told
-            self._past[name].add(detail["t"], told.line)
-            self._summaries[name] = summary = summary_of(observation, detail)
+            self._newest[name] = seen = _Seen(observation, before)
+            self._summaries[name] = summary = summary_of(observation, before)
             readers = list(self._subscriptions)
-        whole: Told | None = None
+        # Nobody looks at most switches: what they are told of later is made when all others have been taken.
+        self._keep(seen)
         if self._record is not None:
-            whole = _with_rules(observation, detail)
-            self._record(whole.line)
+            self._record(seen.whole.line)
         for reader in readers:
-            reader.summary(detail["t"], name, summary)
+            reader.summary(milliseconds(observation.time_ns), name, summary)
             if reader.switch == name:
-                whole = whole or _with_rules(observation, detail)
-                reader.detail(whole)
+                reader.detail(seen.whole)
+
+    def _keep(self, seen: _Seen) -> None:
+        with self._lock:
+            self._pending.append(seen)
+            maker = None
+            if self._maker is None:
+                self._maker = maker = Timer(MADE_S, self._make)
+                maker.daemon = True
+        if maker is not None:
+            maker.start()
+
+    def _make(self) -> None:
+        """Make the details that wait for it; one after the other, so that lines stay in their order."""
+        with self._making:
+            while True:
+                with self._lock:
+                    if not self._pending:
+                        self._maker = None
+                        return
+                    seen = self._pending.popleft()
+                    past = self._past.get(seen.observation.switch)
+                if past is not None:
+                    past.add(seen.detail["t"], line_of(seen.detail))
 
     def happened(self, event: Event) -> None:
         """Take an event that no observation carries."""
@@ -182,8 +227,8 @@ class Live:
             first = [_told(self._hello()), _told(self._tick())]
             first += list(self._events)[-KEPT:]
             first += list(self._marks.values())[-KEPT:]
-            if switch is not None and (known := self._details.get(switch)) is not None:
-                first.append(_with_rules(self._newest[switch], _detail(known)))
+            if switch is not None and (known := self._newest.get(switch)) is not None:
+                first.append(known.whole)
             subscription = Subscription(switch, first, _told)
             self._subscriptions.add(subscription)
         try:
@@ -212,14 +257,13 @@ class Live:
 
     def detail(self, switch: str) -> Detail | None:
         """Give the newest detail of a switch, with its rules; None before the first."""
-        with self._lock:
-            known = self._details.get(switch)
-            return None if known is None else _detail(_with_rules(self._newest[switch], _detail(known)))
+        known = self._newest.get(switch)
+        return None if known is None else _detail(known.whole)
 
     def observation(self, switch: str) -> Observation | None:
         """Give what the newest detail was made of."""
-        with self._lock:
-            return self._newest.get(switch)
+        known = self._newest.get(switch)
+        return None if known is None else known.observation
 
     @property
     def events(self) -> Sequence[Occurrence]:
@@ -247,13 +291,15 @@ class Live:
             known, judged = self._newest.get(switch), list(self._judged.get(switch, ()))
         if known is None:
             return []
-        first = milliseconds(known.time_ns) - seconds * 1000
+        first = milliseconds(known.observation.time_ns) - seconds * 1000
         changes: dict[object, list[dict[str, object]]] = {}
         for t, each in judged:
             if t >= first:
                 change: dict[str, object] = {"t": t, "state": each.state.value, "value": each.value}
                 changes.setdefault(_about(each), []).append(change)
-        return [{**objective_of(each), "changes": changes.get(_about(each), [])} for each in known.judgements]
+        return [
+            {**objective_of(each), "changes": changes.get(_about(each), [])} for each in known.observation.judgements
+        ]
 
     def lines(self, switch: str, seconds: float = PAST_S, most: int | None = None) -> list[bytes]:
         """Give the details of the last seconds without their rules, each as a line of JSON, the oldest first.
@@ -261,12 +307,13 @@ class Live:
         With more than `most` some are left out. Takes milliseconds for each minute of a large switch: who must not be
         held up calls it in a thread.
         """
-        with self._lock:
-            past, now = self._past.get(switch), self._details.get(switch)
-            if past is None or now is None:
-                return []
-            past, end = past.snapshot(), _detail(now)["t"]
-        lines = past.since(end - seconds * 1000)
+        self._make()
+        past, now = self._past.get(switch), self._newest.get(switch)
+        if past is None or now is None:
+            return []
+        with self._making:
+            past = past.snapshot()
+        lines = past.since(milliseconds(now.observation.time_ns) - seconds * 1000)
         if most is not None and len(lines) > most:
             step = -(-len(lines) // most)
             # The newest is always among them.
@@ -307,8 +354,3 @@ def _told(message: Message) -> Told:
 def _detail(told: Told) -> Detail:
     assert told.message["kind"] == "detail"
     return told.message
-
-
-def _with_rules(observation: Observation, detail: Detail) -> Told:
-    rules = rules_of(observation)
-    return _told({**detail, "policies": rules})

@@ -9,7 +9,6 @@ from phb.device.session import CounterValue
 from phb.monitor.changes import subject, words_of
 from phb.monitor.live.messages import (
     ClassFigures,
-    Condition,
     Detail,
     ObjectiveFigures,
     Occurrence,
@@ -106,15 +105,26 @@ def rules_of(observation: Observation) -> list[PolicyFigures]:
     return found[:MOST_RULES]
 
 
-def summary_of(observation: Observation, detail: Detail) -> Summary:
-    """Give a switch in one look."""
+def summary_of(observation: Observation, before: Sample | None) -> Summary:
+    """Give a switch in one look; `before` as for `detail_of`, whose figures these are, in a fifth of its time."""
+    sample, seconds = observation.sample, seconds_of(observation)
     unmet = sum(each.state is State.NOT_ACHIEVED for each in observation.judgements)
-    condition: Condition = "away" if observation.sample is None else "not-achieved" if unmet else "okay"
-    delays = [each["delays"]["99"] for each in detail["classes"].values() if each["delays"] is not None]
+    if sample is None:
+        return {"condition": "away", "bps": 0.0, "dropped": 0.0, "delay": None, "unmet": unmet}
+    sent = dropped = 0
+    delays = []
+    if before is not None and before.instance == sample.instance:
+        ports = [(port.sent, before.ports[name].sent) for name, port in sample.ports.items() if name in before.ports]
+        sent = sum(max(0, now.bytes - was.bytes) for now, was in ports)
+    for name in sample.classes:
+        change = observation.changes.get(subject(SubjectKind.CLASS, name))
+        if change is not None and change.came_packets:
+            dropped += sum(change.drops.values())
+            delays += percentiles_us(change.delays, (99.0,)) if change.delays else []
     return {
-        "condition": condition,
-        "bps": round(sum(each["bps"] for each in detail["ports"].values()), 1),
-        "dropped": round(sum(sum(each["dropped"].values()) for each in detail["classes"].values()), 1),
+        "condition": "not-achieved" if unmet else "okay",
+        "bps": _rate(sent * 8, seconds),
+        "dropped": _rate(dropped, seconds),
         "delay": max(delays, default=None),
         "unmet": unmet,
     }
@@ -162,7 +172,7 @@ def _class(of_class: ClassCount, change: Change | None) -> ClassFigures:
             "mean": None,
             "delays": None,
         }
-    seconds, frames = change.seconds, {bucket: count for bucket, count in change.delays.items() if count}
+    seconds, frames = change.seconds, change.delays
     mean, delays = mean_us(frames), percentiles_us(frames, _PERCENTS) if frames else None
     return {
         "bps": _rate(change.sent_bytes * 8, seconds),
