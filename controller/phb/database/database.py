@@ -38,9 +38,10 @@ class Database:
     Args:
         place: A path, or a URL.
         schema: What it holds.
-        patience_s: How long `run` waits for a database that is away.
-        fails_fast: Whether a database that is away is asked in the background only, so that nothing waits for it: for
-            processes that go on without it.
+        patience_s: How long to wait for a database that is away, here and in `run`.
+        fails_fast: Whether a database that is away later is asked in the background only, so that nothing waits for it:
+            for processes that go on without it.
+        told: Told why the database is away, once, and None when it is back, once; from any thread.
         answer_s: How long one statement may take (PostgreSQL).
         busy_s: How long others may keep the file locked (SQLite).
         read_only: Open only what is there, and change nothing (SQLite).
@@ -57,6 +58,7 @@ class Database:
         *,
         patience_s: float = 0.0,
         fails_fast: bool = False,
+        told: Callable[[DatabaseAwayError | None], None] | None = None,
         answer_s: float = ANSWER_SECONDS,
         busy_s: float = BUSY_SECONDS,
         read_only: bool = False,
@@ -66,8 +68,10 @@ class Database:
         self.place = place_of(place)
         self.schema = schema
         self._patience_s, self._clock, self._sleep = patience_s, clock, sleep
-        self._fails_fast = fails_fast
+        self._fails_fast = False
         self._away: DatabaseAwayError | None = None
+        self._told: Callable[[DatabaseAwayError | None], None] | None = None
+        self._noticing = threading.Lock()
         self._closed = threading.Event()
         self._probing: threading.Thread | None = None
         path = self.place.path
@@ -82,6 +86,9 @@ class Database:
         except BaseException:
             self._engine.dispose()
             raise
+        self._told = told
+        if fails_fast:
+            self._patience_s, self._fails_fast = 0.0, True
 
     def _prepare(self) -> None:
         with self._errors():
@@ -181,13 +188,18 @@ class Database:
         except DBAPIError as error:
             refused = self._kind.refused(error.orig)
             if isinstance(refused, DatabaseAwayError) and not isinstance(refused, UndoneError):
-                self._is_away(refused)
+                self._notice(refused)
             raise refused from None
-        self._away = None
+        if self._away is not None:
+            self._notice(None)
 
-    def _is_away(self, error: DatabaseAwayError) -> None:
-        self._away = error
-        if self._fails_fast and (self._probing is None or not self._probing.is_alive()):
+    def _notice(self, error: DatabaseAwayError | None) -> None:
+        with self._noticing:
+            news = (self._away is None) is not (error is None)
+            self._away = error
+        if news and self._told is not None:
+            self._told(error)
+        if error is not None and self._fails_fast and (self._probing is None or not self._probing.is_alive()):
             self._probing = threading.Thread(target=self._probe, name="database", daemon=True)
             self._probing.start()
 
@@ -198,5 +210,5 @@ class Database:
                     connection.exec_driver_sql("SELECT 1")
             except DBAPIError:
                 continue
-            self._away = None
+            self._notice(None)
             return

@@ -40,7 +40,7 @@ _UNDONE: Final = ("40001", "40P01", "55P03", "23503")
 _AWAY: Final = ("08", "57P", "57014", "25P03", "53300", "25006")
 """It ends, starts, is cut off, takes too long, has no connection left, or is a standby now."""
 _WRONG: Final = ("FATAL:", "SSL", "certificate", "password supplied", "invalid ", "definition of service")
-_TEMPORARY: Final = ("starting up", "shutting down", "in recovery", "too many clients", "connection slots")
+_TEMPORARY: Final = ("the database system is", "too many", "connection slots", "terminating", "due to timeout")
 
 
 class UndoneError(DatabaseAwayError):

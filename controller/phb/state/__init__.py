@@ -10,6 +10,7 @@ from phb.state.history import Course, File, History, Names, Push, PushOutcome
 from phb.state.holders import Holder
 from phb.state.locks import Lock, LockedError, LockLostError, Locks
 from phb.state.members import Living, Member, Members
+from phb.state.recording import Recorder
 from phb.state.tables import SCHEMA_VERSION
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "Place",
     "Push",
     "PushOutcome",
+    "Recorder",
     "State",
     "default_path",
     "place_of",

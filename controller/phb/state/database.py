@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -10,6 +10,7 @@ from typing import Final
 from sqlalchemy import Connection, select
 
 from phb.database import Database, Place, insert_into
+from phb.errors import DatabaseAwayError
 from phb.state.members import Member
 from phb.state.tables import SCHEMA, SWITCH
 
@@ -20,7 +21,8 @@ PATIENCE_S: Final = 5.0
 class State(Database):
     """The open state, made where it isn't there; use it with ``with``.
 
-    `patience_s` is how long to wait for a database that is away; `fails_fast` is for processes that go on without it.
+    `patience_s` is how long to wait for a database that is away. `fails_fast` is for processes that go on without it,
+    and `told` is told once that it is away, and once that it is back: see `phb.database.Database`.
 
     Attributes:
         member: This process among the controllers, while it has `joined` them.
@@ -30,9 +32,16 @@ class State(Database):
         DatabaseAwayError: It doesn't answer.
     """
 
-    def __init__(self, place: Place | Path | str, *, patience_s: float = PATIENCE_S, fails_fast: bool = False) -> None:
+    def __init__(
+        self,
+        place: Place | Path | str,
+        *,
+        patience_s: float = PATIENCE_S,
+        fails_fast: bool = False,
+        told: Callable[[DatabaseAwayError | None], None] | None = None,
+    ) -> None:
         self.member: Member | None = None
-        super().__init__(place, SCHEMA, patience_s=patience_s, fails_fast=fails_fast)
+        super().__init__(place, SCHEMA, patience_s=patience_s, fails_fast=fails_fast, told=told)
 
     @contextmanager
     def joined(self, command: str) -> Iterator[Member]:

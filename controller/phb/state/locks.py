@@ -84,7 +84,9 @@ class Locks:
             taken = self.try_take(address, device_id, command)
             if isinstance(taken, Lock):
                 return taken
-            undecided = taken.member and any(each.token == taken.member and not each.moved for each in members.living())
+            moved = {each.token: each.moved for each in members.living()}
+            # Not seen to beat yet, or just taken for dead.
+            undecided = taken.member and not moved.get(taken.member)
             if clock() >= until and not undecided:
                 raise LockedError(address, taken, wait_s)
             if on_wait is not None and wait_s:
