@@ -1,0 +1,34 @@
+"""Switches for rollouts, and a state."""
+
+import pytest
+
+from controller.tests.rollout.fleet import FencedSwitch
+from phb.state import State
+
+
+@pytest.fixture
+def switches():
+    """Start some switches, and stop them after the test."""
+    stops = []
+
+    def start(count):
+        started = [FencedSwitch() for _ in range(count)]
+        stops.extend(switch.start() for switch in started)
+        return started
+
+    yield start
+    for stop in stops:
+        stop()
+
+
+@pytest.fixture
+def place(tmp_path):
+    """Where a state may be made."""
+    return str(tmp_path / "state.sqlite")
+
+
+@pytest.fixture
+def state(place):
+    """An open state."""
+    with State(place) as opened:
+        yield opened
