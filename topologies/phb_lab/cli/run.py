@@ -119,6 +119,8 @@ def run(
 
       phb-lab run s390 --test diffserv-fifo-cip --stamp 'branch>os390=63,0' --short
 
+      phb-lab run s390 --live --pace 20
+
       phb-lab run s390 --test diffserv-wfq-cip --record s390.jsonl.gz
 
       phb-lab run s390 --test ipprec-fifo-osa2 --captures captures --set transmit_ring=6 --duration 60
@@ -156,44 +158,48 @@ def run(
     jobs: list[Job] = [(each, options) for each in tests]
     if extra:
         jobs += study.extra_runs(tests, options)
-    with Interruption() as interruption, shown(live, study, jobs, seed=seed, policies=policies) as showing:
-        runs = run_all(
-            study,
-            jobs,
-            way=way,
-            seed=seed,
-            interruption=interruption,
-            duration=duration,
-            short=short,
-            captures=captures,
-            policies=policies,
-            followed=followed,
-            stamps=stamps,
-            levels=asked,
-            showing=showing,
-        )
-    main, others = runs[: len(tests)], runs[len(tests) :]
-    _print(console, study, main, others, title(study, main, way, seed))
-    if display:
-        _display(console, study, main)
-    for each in main if asked is not None else ():
-        console.print()
-        print_table(console, levels_table(each))
-        if out is not None:
-            draw_levels(each, out / f"levels-{each.test.name}")
-    for each in main if stamps else ():
-        console.print()
-        print_table(console, stamp_table(each))
-    for each in main if followed is not None else ():
-        tell_journeys(console, each, out)
-    wall_s = sum(each.outcome.wall_s for each in main)
-    count = f"{len(main)} test{'s' if len(main) > 1 else ''}"
-    console.print(f"{_conserved(runs)}; {count} took {_took(wall_s)} s", highlight=False)
-    if json is not None:
-        write_json(json, document(study, main, others))
-        console.print(f"results: {json}", highlight=False, soft_wrap=True)
-    if out is not None or html is not None:
-        _draw(console, study, main, others, out, html)
+    interruption = Interruption()
+    with shown(live, study, jobs, seed=seed, policies=policies, check=interruption.check) as showing:
+        with interruption:
+            runs = run_all(
+                study,
+                jobs,
+                way=way,
+                seed=seed,
+                interruption=interruption,
+                duration=duration,
+                short=short,
+                captures=captures,
+                policies=policies,
+                followed=followed,
+                stamps=stamps,
+                levels=asked,
+                showing=showing,
+            )
+        if showing is not None:
+            showing.ended()
+        main, others = runs[: len(tests)], runs[len(tests) :]
+        _print(console, study, main, others, title(study, main, way, seed))
+        if display:
+            _display(console, study, main)
+        for each in main if asked is not None else ():
+            console.print()
+            print_table(console, levels_table(each))
+            if out is not None:
+                draw_levels(each, out / f"levels-{each.test.name}")
+        for each in main if stamps else ():
+            console.print()
+            print_table(console, stamp_table(each))
+        for each in main if followed is not None else ():
+            tell_journeys(console, each, out)
+        wall_s = sum(each.outcome.wall_s for each in main)
+        count = f"{len(main)} test{'s' if len(main) > 1 else ''}"
+        console.print(f"{_conserved(runs)}; {count} took {_took(wall_s)} s", highlight=False)
+        if json is not None:
+            write_json(json, document(study, main, others))
+            console.print(f"results: {json}", highlight=False, soft_wrap=True)
+        if out is not None or html is not None:
+            _draw(console, study, main, others, out, html)
 
 
 def _check_way(way: Way) -> None:

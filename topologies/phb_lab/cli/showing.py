@@ -1,12 +1,15 @@
 """Options of ``phb-lab run`` that show a run while it runs, or record it."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
 
 from phb_lab.cli.application import check_result_file
 from phb_lab.cli.running import Job
@@ -20,11 +23,33 @@ if TYPE_CHECKING:
 
 _DEFAULT_EVERY_S = 1.0
 
+Listen = Annotated[
+    str | None,
+    typer.Option(metavar="HOST:PORT", help="where the page is served, of this machine only  (default: any free port)"),
+]
+LiveEnd = Annotated[
+    bool, typer.Option("--live-end", help="end with the run; otherwise the page stays until Ctrl-C, on a terminal")
+]
+
 
 @dataclass(frozen=True)
 class LiveOptions:
     """Who looks on."""
 
+    live: Annotated[bool, typer.Option("--live", help="show the run on a page while it runs; prints its address")] = (
+        False
+    )
+    listen: Listen = None
+    live_end: LiveEnd = False
+    pace: Annotated[
+        float | None,
+        typer.Option(
+            min=0.001,
+            max=1_000_000,
+            metavar="NUMBER",
+            help="seconds of the network in one of yours, at most  (default: as fast as they are worked out)",
+        ),
+    ] = None
     record: Annotated[
         Path | None,
         typer.Option(
@@ -44,7 +69,7 @@ class LiveOptions:
     @property
     def shows(self) -> bool:
         """Whether anybody looks on."""
-        return self.record is not None
+        return self.live or self.record is not None
 
     @property
     def every_ns(self) -> int:
@@ -58,9 +83,14 @@ class LiveOptions:
             UsageError: they don't, or a file can't be written.
         """
         if self.shows and way.mode == "mininet":
-            raise UsageError("--record: switches are watched in virtual time only; expected no --mode mininet")
+            option = "--live" if self.live else "--record"
+            raise UsageError(f"{option}: switches are watched in virtual time only; expected no --mode mininet")
+        alone = {"--listen": self.listen is not None, "--live-end": self.live_end, "--pace": self.pace is not None}
+        for option, given in alone.items():
+            if given and not self.live:
+                raise UsageError(f"{option}: found no --live, expected it, too")
         if self.every is not None and not self.shows and not judged:
-            raise UsageError("--every: nothing looks at switches; expected --record, --levels or --objectives, too")
+            raise UsageError("--every: nothing looks at switches; expected --live, --record, --levels or --objectives")
         if self.record is not None:
             check_result_file("--record", self.record)
 
@@ -73,25 +103,42 @@ def shown(
     *,
     seed: int,
     policies: Mapping[str, tuple[Path, ...]],
+    check: Callable[[], None],
 ) -> Iterator["Showing | None"]:
-    """Give what shows the tests; None where nobody looks on.
+    """Give what shows the tests, and let its page stay when they have been run; None where nobody looks on.
+
+    `check` is called while a run waits for its pace, and may raise to stop it.
 
     Raises:
         UsageError: there is nothing to look at.
-        phb.InputError: a policy file is wrong.
+        phb.InputError: a policy file is wrong, or the page can't be served there.
         OSError: the recording can't be written.
     """
     if not options.shows:
         yield None
         return
-    from phb.monitor.live.recording import Recorder
-    from phb_lab.live.showing import Showing
+    from phb.monitor.live.recording import Recorder, again
+    from phb_lab.live.serving import ANYWHERE, serving, stay
+    from phb_lab.live.showing import Pace, Showing
 
     networks = (network_of(study, test, seed=seed, options=chosen, policies=policies) for test, chosen in jobs)
     title = f"phb-lab run {study.given_as}, seed {seed}"
-    recorder = None if options.record is None else Recorder(options.record)
-    try:
-        yield Showing(title, networks, every_ns=options.every_ns, record=None if recorder is None else recorder.write)
-    finally:
-        if recorder is not None:
-            recorder.close()
+    pace = None if options.pace is None else Pace(options.pace, check)
+    console = Console(stderr=True, markup=False, highlight=False)
+    with ExitStack() as stack:
+        path = options.record
+        if path is None:
+            path = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="phb-lab-"))) / "recording.jsonl.gz"
+        showing = Showing(title, networks, every_ns=options.every_ns, pace=pace)
+        live, address = showing.live, ""
+        if options.live:
+            address = stack.enter_context(serving(options.listen or ANYWHERE, live, lambda: again(path, live.hello)))
+        recorder = Recorder(path)
+        stack.callback(recorder.close)
+        showing.record(recorder)
+        if options.live:
+            console.print(f"page: {address}", soft_wrap=True)
+        yield showing
+        if options.live and not options.live_end and sys.stdin.isatty():
+            console.print(f"the page stays, with the whole run: {address} (Ctrl-C ends it)", soft_wrap=True)
+            stay()

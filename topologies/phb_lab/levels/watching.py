@@ -78,7 +78,7 @@ class Watching:
             session = await self._stack.enter_async_context(open_session(where, artifact))
             judging = Judging(switch.name)
             judging.follow(objectives, self._began_ns)
-            looking = Looking(session, switch.name, prepared, lambda: self._time_ns)
+            looking = Looking(session, switch.name, prepared, lambda: self._time_ns, queues=self._looks.at_all)
             rates = {port.number: port.rate_bps for port in switch.ports}
             self._watched.append(_Watched(switch.name, looking, rates, judging))
         if self._looks.judged and not judged:

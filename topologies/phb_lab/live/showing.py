@@ -6,7 +6,8 @@ from datetime import UTC
 
 from phb import Report
 from phb.entries import Change
-from phb.monitor.live import Live
+from phb.monitor.live import Live, line_of
+from phb.monitor.live.recording import Recorder
 from phb.monitor.observation import Event, EventKind
 from phb_lab.description import Network
 from phb_lab.errors import UsageError
@@ -19,6 +20,9 @@ BEGAN_NS = int(EPOCH.replace(tzinfo=UTC).timestamp()) * NANOSECONDS
 """When the first test begins, by the clock of messages."""
 
 _STEP_S = 0.1
+
+_REST_S = 0.1
+"""Between two updates of a page: as many as an eye follows, however fast virtual time is."""
 
 
 class Pace:
@@ -64,7 +68,6 @@ class Showing:
         title: Of the page.
         networks: All that will run.
         every_ns: Between two looks at the switches.
-        record: Gets the messages of a recording, each a line without its end.
         pace: How fast virtual time passes; without it, as fast as it is worked out.
 
     Raises:
@@ -78,9 +81,9 @@ class Showing:
         networks: Iterable[Network],
         *,
         every_ns: int = NANOSECONDS,
-        record: Callable[[bytes], None] | None = None,
         pace: Pace | None = None,
     ) -> None:
+        self._recorder: Recorder | None = None
         self._every_ns = every_ns
         self._pace = pace
         self._before_ns = self._now_ns = 0
@@ -94,7 +97,8 @@ class Showing:
             every_ns / NANOSECONDS,
             title=title,
             clock_ns=lambda: BEGAN_NS + self._now_ns,
-            record=record,
+            record=self._write,
+            rest_s=_REST_S,
         )
 
     def begin(self, name: str, levels: Asked | None = None) -> Looks:
@@ -119,6 +123,21 @@ class Showing:
             pushed=self._pushed,
             after=self._looked,
         )
+
+    def record(self, recorder: Recorder) -> None:
+        """Record all that is told from now on."""
+        self._recorder = recorder
+        self._write(line_of(self.live.hello))
+
+    def _write(self, line: bytes) -> None:
+        if self._recorder is not None:
+            self._recorder.write(line)
+
+    def ended(self) -> None:
+        """All tests have been run: the recording is whole."""
+        if self._recorder is not None:
+            self._recorder.close()
+        self.live.ended({"first": BEGAN_NS // 1_000_000, "last": (BEGAN_NS + self._now_ns) // 1_000_000})
 
     def _pushed(self, reports: Mapping[str, Report]) -> None:
         for switch, report in reports.items():

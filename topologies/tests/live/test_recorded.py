@@ -72,7 +72,11 @@ def test_the_same_seed_gives_the_same_recording(call, office, tmp_path):
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (["--every", "2"], 2, "--every: nothing looks at switches; expected --record, --levels or --objectives, too"),
+        (
+            ["--every", "2"],
+            2,
+            "--every: nothing looks at switches; expected --live, --record, --levels or --objectives",
+        ),
         (["--record", "r", "--mode", "mininet"], 2, "--record: switches are watched in virtual time only; expected no"),
         (["--record", "."], 2, "--record .: found a folder, expected a file"),
         (["--record", "/dev/full"], 2, "/dev/full: No space left on device"),

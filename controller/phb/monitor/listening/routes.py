@@ -178,6 +178,7 @@ async def events(live: Live, switch: str | None = None) -> AsyncGenerator[bytes,
         yield b"retry: 2000\n\n"
         while (found := await subscription.next(HEARTBEAT_S)) is not None:
             yield b"".join(map(event_of, found or [live.heartbeat()]))
+            await asyncio.sleep(live.rest_s)
 
 
 def event_of(told: Told) -> bytes:

@@ -71,6 +71,8 @@ class Live:
 
     Attributes:
         interval_s: Seconds between two observations of a switch.
+        rest_s: Seconds for which a page is told nothing after it was told something: where virtual time is faster than
+            pages are drawn.
 
     Args:
         record: Gets each message of a recording as a line without its end, in the thread that this is told in.
@@ -87,8 +89,10 @@ class Live:
         past_s: float = PAST_S,
         clock_ns: Callable[[], int] = time.time_ns,
         record: Callable[[bytes], None] | None = None,
+        rest_s: float = 0.0,
     ) -> None:
         self.interval_s = interval_s
+        self.rest_s = rest_s
         self._title = title
         self._writable = writable
         self._past_s = past_s

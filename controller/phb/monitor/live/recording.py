@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any, Final, cast
 
 from phb.errors import InputError
+from phb.monitor.live.live import line_of
 from phb.monitor.live.messages import VERSION, Detail, Hello, Mark, Occurrence, Span
 from phb.monitor.live.shapes import check_of
 from phb.origin import Origin
@@ -107,6 +108,14 @@ def read_recording(path: Path, most_bytes: int = MOST_BYTES) -> Recording:
     return Recording({**hello, "recording": span}, lines, cut_at)
 
 
+def again(path: Path, hello: Hello) -> Iterator[bytes]:
+    """Give the lines of a recording of one's own, with their ends, behind another hello."""
+    yield line_of(hello) + b"\n"
+    for _, line in _lines_of(path, MOST_BYTES):
+        if not line.startswith(b'{"kind":"hello"'):
+            yield line
+
+
 def _lines_of(path: Path, most: int) -> Iterator[tuple[int, bytes]]:
     """Give lines with their numbers; at last one without an end where the file is cut off."""
     number = 0
@@ -141,7 +150,7 @@ def _message(path: Path, number: int, line: bytes) -> Hello | Detail | Occurrenc
         value = None
     kind = value.get("kind") if isinstance(value, dict) else None
     if number == 1 and kind != "hello":
-        raise InputError(origin, "another beginning", "a recording, by phb monitor --record or phb-lab run --record")
+        raise InputError(origin, "another beginning", "a recording, by phb-lab run --record")
     if not isinstance(kind, str) or kind not in _CHECKS:
         raise InputError(origin, "something else", f"a message in JSON, whose kind is one of: {', '.join(_CHECKS)}")
     if kind == "hello" and value.get("version") != VERSION:
@@ -161,7 +170,7 @@ def _followed(before: Hello, after: Hello) -> Hello:
 
 def _value(line: bytes) -> Any:
     try:
-        return json.loads(line, parse_constant=_refuse)
+        return json.loads(line.decode(), parse_constant=_refuse)
     except RecursionError:
         raise ValueError from None
 
