@@ -27,6 +27,7 @@ from phb.monitor.live.messages import (
 )
 from phb.monitor.live.past import Past
 from phb.monitor.live.subscription import Subscription, Told
+from phb.monitor.live.thinning import thinned
 from phb.monitor.observation import Event, Judgement, Observation
 from phb.monitor.sample import Sample
 
@@ -35,6 +36,9 @@ PAST_S: Final = 900.0
 
 MADE_S: Final = 0.05
 """Seconds after which details are made that nobody has asked for."""
+
+MOST_PENDING: Final = 1000
+"""Details that may wait for that; with one more, who brings it makes all of them."""
 
 KEPT: Final = 200
 """Events and marks that a new reader is told."""
@@ -160,12 +164,14 @@ class Live:
     def _keep(self, seen: _Seen) -> None:
         with self._lock:
             self._pending.append(seen)
-            maker = None
+            maker, many = None, len(self._pending) > MOST_PENDING
             if self._maker is None:
                 self._maker = maker = Timer(MADE_S, self._make)
                 maker.daemon = True
         if maker is not None:
             maker.start()
+        if many:
+            self._make()
 
     def _make(self) -> None:
         """Make the details that wait for it; one after the other, so that lines stay in their order."""
@@ -308,8 +314,8 @@ class Live:
     def lines(self, switch: str, seconds: float = PAST_S, most: int | None = None) -> list[bytes]:
         """Give the details of the last seconds without their rules, each as a line of JSON, the oldest first.
 
-        With more than `most` some are left out. Takes milliseconds for each minute of a large switch: who must not be
-        held up calls it in a thread.
+        Where there are more than `most`, each stands for several moments. That takes tenths of a second for a large
+        switch: who must not be held up calls it in a thread.
         """
         self._make()
         past, now = self._past.get(switch), self._newest.get(switch)
@@ -318,11 +324,7 @@ class Live:
         with self._making:
             past = past.snapshot()
         lines = past.since(milliseconds(now.observation.time_ns) - seconds * 1000)
-        if most is not None and len(lines) > most:
-            step = -(-len(lines) // most)
-            # The newest is always among them.
-            lines = lines[(len(lines) - 1) % step :: step]
-        return lines
+        return lines if most is None else thinned(lines, most)
 
     def series(self, switch: str, seconds: float = PAST_S, most: int | None = None) -> list[Detail]:
         """Give the same as messages."""

@@ -9,6 +9,7 @@ from made_up import a_class, a_port, a_sample, cells, observations, observe
 from phb.monitor.live import Live
 from phb.monitor.live import subscription as subscriptions
 from phb.monitor.live.past import BLOCK
+from phb.monitor.live.thinning import merged
 from phb.monitor.observation import Event, EventKind
 from phb.monitor.sample import QueueCount
 
@@ -109,8 +110,35 @@ def test_the_past_is_as_long_as_was_said_and_can_be_thinned():
     assert [round((whole[-1]["t"] - each["t"]) / 1000) for each in whole] == [*range(len(whole) - 1, -1, -1)]
     few = live.series("edge", 50, 10)
     assert 5 <= len(few) <= 10
-    assert few[-1] == whole[-1]
+    assert (few[-1]["t"], few[-1]["seconds"]) == (whole[-1]["t"], 6)
     assert live.series("nobody") == []
+
+
+def test_a_peak_is_seen_however_few_moments_are_asked_for():
+    live = live_of()
+    still = [a_class(sent=10 * second, delays={60: 10 * second}) for second in range(10)]
+    still[5] = a_class(sent=60, delays={60: 50, 120: 10}, drops={"WRED": 8})
+    still[6:] = [a_class(sent=10 * n, delays={60: 10 * n - 10, 120: 10}, drops={"WRED": 8}) for n in range(6, 10)]
+    for observation in observe([a_sample(second, each) for second, each in enumerate(still)]):
+        live.take(observation)
+    whole = live.series("edge")
+    (few,) = live.series("edge", most=1)
+    assert few["seconds"] == 9
+    figures = few["classes"]["interactive"]
+    assert figures["delays"]["99"] == whole[5]["classes"]["interactive"]["delays"]["99"]
+    assert figures["dropped"] == {"wred": 0.8889}
+    assert figures["pps"] == 10
+
+
+def test_an_objective_that_was_not_met_for_a_moment_is_seen():
+    def detail(t, state, away=False):
+        objective = {"of": "class 'a'", "measure": "loss", "percentile": None, "bound": 1, "state": state}
+        return {"t": t, "seconds": 0 if away else 1, "ports": {}, "classes": {}, "objectives": [objective]}
+
+    for states, worst in (("okay not-achieved okay", "not-achieved"), ("unknown okay", "unknown"), ("okay", "okay")):
+        details = [detail(t, state) for t, state in enumerate(states.split())]
+        assert merged(details)["objectives"][0]["state"] == worst
+    assert merged([detail(1, "okay"), detail(2, "unknown", away=True)])["t"] == 2
 
 
 async def test_a_reader_is_told_what_was_and_then_what_comes():
