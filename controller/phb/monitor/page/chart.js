@@ -93,11 +93,13 @@ export class Chart {
   // `words` gives what a screen reader says of the crosshair's moment.
   constructor(label, height, crosshair, words, below = BELOW) {
     Object.assign(this, { height, crosshair, width: 0, ticks: [], levels: [], timed: below > 0 })
-    this.layers = { grid: draw('g', { class: 'grid' }), data: draw('g'), over: draw('g') }
+    this.layers = { grid: draw('g', { class: 'grid' }), data: draw('g') }
     this.marks = draw('path', { class: 'mark' })
     this.events = draw('path', { class: 'event' })
     this.cross = draw('path', { class: 'cross' })
-    this.svg = draw('svg', { height: height + below, 'aria-hidden': 'true' }, Object.values(this.layers), this.events, this.marks, this.cross)
+    this.now = draw('path', { class: 'cross now' })
+    this.rule = draw('path', { class: 'rule' })
+    this.svg = draw('svg', { height: height + below, 'aria-hidden': 'true' }, Object.values(this.layers), this.rule, this.events, this.marks, this.now, this.cross)
     this.element = make('div', {
       class: 'plot', tabindex: 0, role: 'group', 'aria-label': `${label}. Left and right move through time.`,
       onpointermove: event => this.point(event), onpointerdown: event => this.point(event),
@@ -162,9 +164,11 @@ export class Chart {
       set(text, 'y', Math.min(Math.max(y + 4, 10), this.height).toFixed(1))
       say(text, label)
     })
+    set(this.rule, 'd', levels.filter(([, , name]) => name).map(([y]) => `M${LEFT} ${y.toFixed(1)}H${end}`).join('') || undefined)
     const upright = (t, top, bottom) => `M${this.x(t).toFixed(1)} ${top}V${bottom}`
     set(this.marks, 'd', span.marks.map(({ t }) => upright(t, 0, this.height)).join('') || undefined)
     set(this.events, 'd', span.events.map(({ t }) => upright(t, this.height - 7, this.height)).join('') || undefined)
+    set(this.now, 'd', span.now < span.to ? upright(span.now, 0, this.height) : undefined)
     this.follow()
   }
 

@@ -5,6 +5,8 @@ import { STATES, bits, clock, counted, draw, happenedWords, keep, lasting, make,
 
 const PERCENTILES = ['50', '90', '99', '99.9']
 const MOST_HAPPENED = 40
+// What is faster than this many decades below the slowest stands at the bottom.
+const MOST_DECADES = 5
 const NOTHING = { bps: 0, pps: 0, refused: 0, queued: null }
 
 export class Figures {
@@ -37,7 +39,7 @@ export class Figures {
   follow() {
     if (!this.span) return
     const { crosshair } = this.page
-    const t = crosshair.t === undefined ? this.span.to : crosshair.t
+    const t = crosshair.t === undefined ? this.span.now : crosshair.t
     const here = nearest(this.details, t, this.span)
     for (const part of this.parts) part.follow(here, crosshair.t === undefined ? undefined : t)
   }
@@ -68,7 +70,7 @@ class Objectives {
   begin() { keep(this.list, this.rows, []) }
 
   update(span, groups, details) {
-    const latest = details.findLast(detail => detail.away === undefined)
+    const latest = details.findLast(detail => detail.away === undefined && detail.t <= span.now)
     const asked = latest ? latest.objectives : []
     this.element.hidden = !asked.length
     const order = { 'not-achieved': 0, unknown: 1, okay: 2 }
@@ -260,7 +262,8 @@ class Port extends Figure {
     const rest = totals.map((total, index) => Math.max(0, total - layers.reduce((sum, [, values]) => sum + values[index], 0)))
     // Rounding and frames between two reads of counters are no traffic of its own.
     this.others = rest.some((value, index) => value > totals[index] * 0.02 + 100)
-    if (this.others) layers.push([`area cx${page.state.class ? ' pale' : ''}`, rest])
+    // A port without queues of classes has one colour, and no legend.
+    if (this.others || !layers.length) layers.push([layers.length ? `area cx${page.state.class ? ' pale' : ''}` : 'area c10', rest])
     const known = groups.length && groups[groups.length - 1].details.findLast(detail => of(detail) && of(detail).speed)
     this.speed = known ? of(known).speed : null
     const highest = Math.max(1000, ...totals)
@@ -283,7 +286,7 @@ class Port extends Figure {
       const words = queue ? `${bits(queue.bps)}${queue.queued ? ` · ${queue.queued} waiting` : ''}${queue.refused > 0 ? ` · ${packets(queue.refused)} refused` : ''}` : '–'
       return [name, visible(name), `area ${this.page.colour(name)}`, words]
     })
-    if (this.others) items.push(['\0', 'without a class', 'area cx', figures ? bits(Math.max(0, figures.bps - Object.values(figures.queues).reduce((sum, queue) => sum + queue.bps, 0))) : '–'])
+    if (this.others && items.length) items.push(['\0', 'without a class', 'area cx', figures ? bits(Math.max(0, figures.bps - Object.values(figures.queues).reduce((sum, queue) => sum + queue.bps, 0))) : '–'])
     this.tell(items, true)
   }
 }
@@ -314,8 +317,9 @@ class Delays {
       }
     }
     const shown = page.classes().filter(name => there.has(name) && (!page.state.class || page.state.class === name))
-    const decades = [Math.floor(Math.log10(Math.max(least, 0.5))), Math.ceil(Math.log10(Math.max(highest, 1)))]
-    if (decades[1] <= decades[0]) decades[1] = decades[0] + 1
+    const high = Math.ceil(Math.log10(Math.max(highest, 10)))
+    const low = Math.floor(Math.log10(Math.max(least, 1)))
+    const decades = [Math.min(high - 1, Math.max(low, high - MOST_DECADES)), high]
     keep(this.box, this.figures, shown, name => new Delay(page, name))
     for (const name of shown) this.figures.get(name).update(span, groups, decades)
     const idle = page.state.class ? [] : page.classes().filter(name => !there.has(name))

@@ -11,7 +11,7 @@ export function layout(count, wires) {
   // Begins on a sunflower: no two nodes stand on one point, nor on one line.
   const xs = Float64Array.from({ length: count }, (_, index) => Math.sqrt(index + 0.5) * Math.cos(index * 2.39996))
   const ys = Float64Array.from({ length: count }, (_, index) => Math.sqrt(index + 0.5) * Math.sin(index * 2.39996))
-  const rounds = count > 400 ? ROUNDS / 4 : ROUNDS
+  const rounds = count > 400 ? ROUNDS / 4 : count > 60 ? ROUNDS : 4 * ROUNDS
   for (let round = 0; round < rounds; round += 1) {
     for (let one = 0; one < count; one += 1) {
       let [x, y, all] = [0, 0, 0]

@@ -174,8 +174,8 @@ class Page {
     at('recorded').hidden = false
     at('live').hidden = true
     const tests = this.store.tests()
-    at('tests').hidden = !tests.length
-    at('tests').replaceChildren(make('option', { value: '' }, 'tests'), ...tests.map(({ t, message }) => make('option', { value: t }, `${clock(t, this.virtual)} ${visible(message)}`)))
+    at('tests').hidden = tests.length < 2
+    at('tests').replaceChildren(...tests.map(({ t, message }) => make('option', { value: t }, visible(message, 60))))
     if (this.state.switch && this.known()) this.views[this.state.view].begin()
     return this.schedule()
   }
@@ -225,9 +225,9 @@ class Page {
     const to = paused ? this.until() : store.until()
     const all = state.window === 'all'
     const from = all ? recording ? recording.first : to - 900e3 : to - Number(state.window) * 1000
-    const happened = store.happened(state.switch, from, to)
+    const happened = store.happened(state.switch, from - 1, all && recording ? recording.last : to)
     return {
-      name: state.switch, from, to: all && recording ? recording.last : to, step: interval * 1000, virtual: this.virtual,
+      name: state.switch, from, to: all && recording ? recording.last : to, now: to, step: interval * 1000, virtual: this.virtual,
       marks: happened.filter(one => one.kind === 'mark'), events: happened.filter(one => one.kind === 'event'),
     }
   }
@@ -291,10 +291,11 @@ class Page {
       set(at('play'), 'aria-label', this.playing ? 'pause' : 'play')
       say(at('play'), this.playing ? '❚❚' : '▶')
       const step = 1000 * store.hello.interval
-      const moment = clock(Math.floor(store.moment / step) * step, this.virtual)
+      const { first, last } = store.hello.recording
+      const moment = clock(Math.floor((store.moment - first) / step) * step, true)
       at('moment').value = store.moment
       set(at('moment'), 'aria-valuetext', moment)
-      say(at('at'), `${moment} of ${clock(store.hello.recording.last, this.virtual)}`)
+      say(at('at'), `${moment} of ${clock(last - first, true)}`)
       at('tests').value = test ? test.t : ''
       say(at('state'), test ? visible(test.message) : 'recording')
       set(at('state'), 'class', '')
@@ -321,6 +322,7 @@ class Page {
       set(tab, 'href', this.hash({ view: tab.dataset.view }))
       set(tab, 'aria-current', tab.dataset.view === state.view && 'page')
     }
+    at('tabs').hidden = Boolean(store.hello.recording)
     set(at('back'), 'href', this.hash({ switch: '' }))
     const { element } = this.views[state.view]
     if (element.parentElement !== at('view')) at('view').replaceChildren(element)

@@ -50,7 +50,7 @@ export function keep(parent, children, keys, create) {
   }
 }
 
-const trimmed = value => value >= 99.95 ? value.toFixed(0) : value >= 9.995 ? value.toFixed(1) : value.toFixed(2)
+const trimmed = value => value === 0 ? '0' : value >= 99.95 ? value.toFixed(0) : value >= 9.995 ? value.toFixed(1) : value.toFixed(2)
 const scaled = (value, steps) => {
   const [size, unit] = steps.find(([least]) => value >= least * 0.9995) || steps[steps.length - 1]
   return `${trimmed(value / size)}\u00a0${unit}`
