@@ -27,7 +27,7 @@ PACKAGES := benchmarks=benchmarks phb=controller/phb phb_conform=ptf-tests/phb_c
 	phb_switch=switch/python/phb_switch release=release soak=soak docs=docs
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lab emulate test lint lint-rust lint-python lint-dependencies docs docs-site docs-rust fuzz sanitize miri bench soak format lock p4 stf-record differential capabilities conform readme ptf dist image clean system-packages ldap-library ptf-library
+.PHONY: help setup demo lab emulate test test-alone fuzz-build lint lint-rust lint-python lint-dependencies docs docs-site docs-rust fuzz sanitize miri bench soak format lock p4 stf-record differential capabilities conform readme ptf dist image clean system-packages ldap-library ptf-library
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,8 +54,12 @@ test: system-packages setup ldap-library ptf-library $(VENV)/.docs ## every chec
 	@# One seed for every run; without the variable property tests look elsewhere each time.
 	PROPTEST_RNG_SEED=$(SEED) cargo test --workspace --exclude phb-python --quiet --no-fail-fast
 	$(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not alone"
-	$(BIN)/pytest -m alone
+	@# The fuzz targets are compiled with what these leave of the processors, and nothing more: they compare real time.
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target test-alone fuzz-build NICE="nice -n 19"
 	$(MAKE) --no-print-directory fuzz
+
+test-alone: setup
+	$(BIN)/pytest -m alone
 
 lint: lint-rust lint-python lint-dependencies ## formatting, clippy, ruff, mypy, dependencies
 
@@ -102,10 +106,13 @@ $(VENV)/.docs: requirements/docs.lock $(VENV)/.installed
 	@touch $@
 
 # Stable Rust: without a sanitizer, so panics and differences of executors are looked for; with counters of coverage.
-fuzz: setup build/tools/bin/cargo-fuzz ## packets, artifacts and requests that a fuzzer makes up (FUZZ_SECONDS=12 each)
+fuzz-build: build/tools/bin/cargo-fuzz
+	@mkdir -p build/fuzz
+	@PATH="$(CURDIR)/build/tools/bin:$$PATH" $(NICE) cargo fuzz build $(FUZZ_SHARED) >build/fuzz/build.log 2>&1 || { tail -40 build/fuzz/build.log; exit 1; }
+
+fuzz: setup fuzz-build ## packets, artifacts and requests that a fuzzer makes up (FUZZ_SECONDS=12 each)
 	@$(BIN)/python switch/fuzz/requests.py build/fuzz/p4info build/fuzz/rpc
 	@for target in packet artifact write program; do $(BIN)/python switch/fuzz/seeds.py build/fuzz/$$target; done
-	@$(CARGO_FUZZ) build $(FUZZ_SHARED) >build/fuzz/build.log 2>&1 || { tail -40 build/fuzz/build.log; exit 1; }
 	@# Each takes one processor.
 	@$(MAKE) --no-print-directory --jobs $(PROCESSORS) --output-sync=target $(FUZZ_TARGETS:%=fuzz-%)
 
