@@ -22,6 +22,7 @@ COMMANDS = (
     "history",
     "rollouts",
     "locks",
+    "state",
     "show",
     "trace",
     "clear",

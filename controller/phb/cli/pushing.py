@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -109,7 +110,8 @@ def push_all(
         )
         return Result(each, report)
 
-    return _all(prepared, one, "pushing")
+    with nullcontext() if state is None else state.joined(command):
+        return _all(prepared, one, "pushing")
 
 
 def _all(

@@ -100,7 +100,7 @@ def _own(
     files: Sequence[str],
     interval: float,
     by: ByName,
-    state: Path | None,
+    state: str | None,
 ) -> int:
     """Show what a monitor in this process reads."""
     import asyncio

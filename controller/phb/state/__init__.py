@@ -1,6 +1,6 @@
 """The state, an SQLite file or a PostgreSQL database: pushes with their files, who changes which switch, and who lives.
 
-tables, holders > members > database > locks > history > following, recording
+tables, holders > members > database > locks, overview > history > following, recording, copying
 """
 
 from phb.database import Place, default_path, place_of

@@ -10,6 +10,7 @@ from typing import Final
 from sqlalchemy import Connection, select
 
 from phb.database import Database, Place, insert_into
+from phb.database.database import ANSWER_SECONDS
 from phb.errors import DatabaseAwayError
 from phb.state.members import Member
 from phb.state.tables import SCHEMA, SWITCH
@@ -21,8 +22,9 @@ PATIENCE_S: Final = 5.0
 class State(Database):
     """The open state, made where it isn't there; use it with ``with``.
 
-    `patience_s` is how long to wait for a database that is away. `fails_fast` is for processes that go on without it,
-    and `told` is told once that it is away, and once that it is back: see `phb.database.Database`.
+    `patience_s` is how long to wait for a database that is away, `PATIENCE_S` where nothing is said. `fails_fast` is
+    for processes that go on without it, and `told` is told once that it is away, and once that it is back. `answer_s`
+    is how long one statement may take: see `phb.database.Database`.
 
     Attributes:
         member: This process among the controllers, while it has `joined` them.
@@ -36,12 +38,14 @@ class State(Database):
         self,
         place: Place | Path | str,
         *,
-        patience_s: float = PATIENCE_S,
+        patience_s: float | None = None,
         fails_fast: bool = False,
         told: Callable[[DatabaseAwayError | None], None] | None = None,
+        answer_s: float = ANSWER_SECONDS,
     ) -> None:
         self.member: Member | None = None
-        super().__init__(place, SCHEMA, patience_s=patience_s, fails_fast=fails_fast, told=told)
+        patience_s = PATIENCE_S if patience_s is None else patience_s
+        super().__init__(place, SCHEMA, patience_s=patience_s, fails_fast=fails_fast, told=told, answer_s=answer_s)
 
     @contextmanager
     def joined(self, command: str) -> Iterator[Member]:

@@ -105,6 +105,12 @@ RUNS = {
         ["rollouts", "1", "--all", "--state", "STATE"],
     ],
     "locks": [["locks", "--state", "STATE"]],
+    "state": [
+        ["state", "--state", "STATE"],
+        ["state", "show", "--state", f"postgresql://{EVIL}@/{EVIL}?host={EVIL}"],
+        ["state", "copy", "STATE", "FOLDER"],
+        ["state", "copy", f"mysql://{EVIL}", EVIL],
+    ],
     "show": [
         ["show", what, "--inventory", "INVENTORY", *more]
         for what, *more in (

@@ -1,0 +1,89 @@
+"""``phb state``: what there is and who uses it, and from one database into another, whole or not at all."""
+
+import json
+
+import pytest
+
+from phb.state import File, History, Locks, PushOutcome, State
+
+
+def fill(place):
+    with State(place) as state:
+        history = History(state)
+        for number in range(3):
+            files = [File("x", bytes([number, 0, 255])), File("y", b"same", "yaml")]
+            history.end(
+                history.begin("a:1", 2**64 - 1, "push", files), PushOutcome.APPLIED, 0.5, names={"n": {"1": "é"}}
+            )
+        history.begin("b:1", 1, "push", [])
+
+
+def told(place):
+    with State(place) as state:
+        history = History(state)
+        return [(push, history.files(push.number)) for push in history.pushes()]
+
+
+def test_what_there_is(phb, database, tmp_path):
+    file = str(tmp_path / "state.sqlite")
+    assert phb("state", "--state", file) == (0, f"{file}: nothing there yet; the first push makes it\n", "")
+    assert json.loads(phb("state", "show", "--state", file, "--json")[1]) == {"place": file, "there": False}
+    for place, kind in ((file, "SQLite 3."), (database, "PostgreSQL 1")):
+        fill(place)
+        with State(place) as state, state.joined("watch"):
+            Locks(state).try_take("a:1", 1, "watch")
+            code, out, err = phb("state", "--state", place, "--json")
+            assert (code, err) == (0, "")
+            shown = json.loads(out)
+            assert shown["kind"].startswith(kind)
+            assert (shown["version"], shown["switches"], shown["pushes"], shown["newest_push"]) == (3, 3, 4, 4)
+            assert [(each["command"], each["condition"]) for each in shown["members"]] == [("watch", "beats")]
+            assert [(each["address"], each["device_id"], each["command"]) for each in shown["locks"]] == [
+                ("a:1", 1, "watch")
+            ]
+            assert shown["bytes"] > 10_000
+            _, out, _ = phb("state", "--state", place)
+            assert out.splitlines()[1] == "4 pushes to 3 switches, the newest is 4"
+            assert " beats" in out
+
+
+def test_there_and_back(phb, database, tmp_path):
+    first, second = str(tmp_path / "first.sqlite"), str(tmp_path / "second.sqlite")
+    fill(first)
+    for source, target in ((first, database), (database, second)):
+        code, out, err = phb("state", "copy", source, target)
+        assert (code, err) == (0, "")
+        assert "has 4 pushes to 2 switches, 4 files from" in out
+        assert told(target) == told(first)
+    for place in (database, second):
+        with State(place) as state:
+            assert History(state).begin("c:1", 1, "push", []) == 5
+    code, _, err = phb("state", "copy", first, database)
+    assert code == 2
+    assert "found a state with rows in " in err
+    assert len(told(database)) == 5
+
+
+def test_nothing_is_copied_while_somebody_uses_it(phb, tmp_path):
+    first, second = str(tmp_path / "first.sqlite"), str(tmp_path / "second.sqlite")
+    with State(first) as state:
+        Locks(state).try_take("a:1", 1, "watch")
+        code, _, err = phb("state", "copy", first, second)
+    assert code == 2
+    assert f"{first}: found a lock of a:1, which is being changed by phb watch of" in err
+    assert told(second) == []
+    code, _, err = phb("state", "copy", str(tmp_path / "none.sqlite"), second)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "found no such file, expected the state that is to be copied" in err
+
+
+@pytest.mark.parametrize("what", [["state"], ["history"], ["locks"], ["push", "x.yaml", "--yes"], ["rollback"]])
+def test_a_server_that_is_not_there_is_one_error(phb, what, write_file, monkeypatch):
+    monkeypatch.setattr("phb.state.database.PATIENCE_S", 0)
+    place = "postgresql://me:secret@127.0.0.1:1/phb"
+    policy = write_file("x.yaml", "phb: 1\nnode: n\nports: []\nrules: []\n")
+    arguments = [policy if word == "x.yaml" else word for word in what]
+    code, out, err = phb(*arguments, "--state", place)
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith("phb: postgresql://me@127.0.0.1:1/phb: the database doesn't answer (")
+    assert "secret" not in err
