@@ -1,0 +1,227 @@
+"""Several monitors share a history in PostgreSQL: each packet and event is there once, whoever dies whenever.
+
+A model without threads and clocks: in each step the monitors that run look at the switch, write or stand by, and beat.
+What becomes of their transactions is drawn: cut off before any statement, or after COMMIT, whose answer is lost.
+"""
+
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import count
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_up import BEGAN_NS, SECOND_NS, a_class, a_policy, a_sample
+from sqlalchemy import Engine, event
+
+from phb.database import Database
+from phb.errors import DatabaseAwayError
+from phb.monitor.by import By
+from phb.monitor.history import Retention, keeping
+from phb.monitor.history.accounts import accounts
+from phb.monitor.history.file import HistoryFile, Level
+from phb.monitor.history.keeping import _Keeper
+from phb.monitor.history.totals import Totals
+from phb.monitor.observation import Event, EventKind, Observation
+from tests.examples import share
+
+MINUTE = BEGAN_NS // SECOND_NS // 60
+WHOLE = MINUTE - 20_000, MINUTE + 10_000_000
+KINDS = EventKind.SWITCH_AWAY, EventKind.SWITCH_BACK
+MONITORS = 3
+
+
+class Faults:
+    """Cuts connections: before statement `at`, or after a transaction whose number is `at`."""
+
+    def __init__(self):
+        self.kind, self.at = "", 0
+
+    def statement(self, *_):
+        if self.kind == "statement":
+            self.at -= 1
+            if self.at < 0:
+                raise DatabaseAwayError("here", "cut off")
+
+    @contextmanager
+    def transaction(self, database, original):
+        with original(database) as connection:
+            yield connection
+        if self.kind == "answer":
+            self.at -= 1
+            if self.at < 0:
+                raise DatabaseAwayError("here", "the answer is lost")
+
+
+@pytest.fixture(scope="module")
+def faults():
+    made, original = Faults(), Database.transaction
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Database, "transaction", lambda database: made.transaction(database, original))
+        event.listen(Engine, "before_cursor_execute", made.statement)
+        yield made
+        event.remove(Engine, "before_cursor_execute", made.statement)
+
+
+@dataclass
+class Monitor:
+    """One of several, whose wall clock is wrong by some seconds."""
+
+    keeper: _Keeper
+    offset: int
+    runs: bool = True
+    events: tuple = ()
+
+
+class Network:
+    """One switch, time, and the monitors."""
+
+    def __init__(self, place, faults, offsets, *, kept=Retention()):
+        self.place, self.faults, self.kept = place, faults, kept
+        self.second = 0.0
+        self.sent = self.counted = self.first = 0
+        self.instance = 1 << 40
+        self.events = 0
+        self.messages = []
+        self.monitors = [Monitor(self.keeper(), offset) for offset in offsets]
+
+    def keeper(self):
+        return _Keeper(self.place, self.kept, self.messages.append, clock=lambda: self.second)
+
+    def sample(self, offset):
+        sent = self.sent
+        made = a_sample(
+            self.second,
+            a_class("gold", 1, sent=sent),
+            a_policy("voice", 1, traffic_class="gold", green=sent),
+            instance=self.instance,
+        )
+        return replace(made, time_ns=made.time_ns + offset * SECOND_NS)
+
+    def step(self, seconds, fault=("", 0), whose=0):
+        self.second += seconds
+        for number, monitor in enumerate(self.monitors):
+            if monitor.runs:
+                sample = self.sample(monitor.offset)
+                events = tuple(Event(sample.time_ns, "edge", kind, "") for kind in monitor.events)
+                monitor.events = ()
+                monitor.keeper.take(Observation("edge", sample.time_ns, sample, events=events))
+                self.faults.kind, self.faults.at = fault if number == whose else ("", 0)
+                monitor.keeper.write(last=False)
+                self.faults.kind = ""
+                self.beat(monitor.keeper)
+        if not self.first:
+            self.first = self.sent
+
+    @staticmethod
+    def beat(keeper):
+        if keeper.writes:
+            keeper._file.lease.beat()
+
+    def kill(self, number):
+        monitor = self.monitors[number]
+        if monitor.keeper._file is not None:
+            monitor.keeper._file.close()
+        monitor.keeper, monitor.runs = self.keeper(), True
+
+    def event(self):
+        """Let something happen that each monitor sees when it looks next; a frozen one doesn't."""
+        for monitor in self.monitors:
+            if monitor.runs:
+                monitor.events += (KINDS[self.events % 2],)
+        self.events += 1
+
+    def begin_anew(self):
+        """Start the switch anew after all that it has counted is written."""
+        for _ in range(5):
+            self.step(1)
+        for monitor in self.monitors:
+            if monitor.keeper.writes:
+                monitor.keeper._closed.extend(monitor.keeper._books.end())
+                monitor.keeper.write(last=False)
+        self.counted += self.sent
+        self.instance, self.sent = self.instance + 1, 0
+
+    def end(self):
+        for monitor in self.monitors:
+            monitor.runs = True
+        for _ in range(6):
+            self.step(1)
+        assert sum(monitor.keeper.writes for monitor in self.monitors) >= 1
+        for monitor in self.monitors:
+            monitor.keeper.write(last=True)
+            monitor.keeper.close()
+
+
+def sums(place):
+    """Give what came by level, and the events' kinds."""
+    with HistoryFile(place) as file:
+        switch = file.switches()["edge"]
+        found = {}
+        for level in (Level.MINUTE, Level.HOUR, Level.DAY):
+            totals = Totals()
+            for _, data in file.records(level, switch, *WHOLE):
+                totals.add(Totals.decoded(data))
+            found[level] = sorted(figures[0] for figures in totals.figures.values())
+            frames = [sum(each.values()) for each in totals.delays.values()]
+            assert frames == found[level][:1]
+        return found, [EventKind(each.kind) for each in file.told(0)]
+
+
+@pytest.fixture(scope="module")
+def emptied(_cluster):
+    """Give a database that is emptied for each example."""
+    name = _cluster.fresh()
+
+    def empty():
+        _cluster.sql("DROP SCHEMA IF EXISTS phb_history CASCADE", name=name)
+        return _cluster.url(name, tcp=False)
+
+    return empty
+
+
+OPERATIONS = st.one_of(
+    st.tuples(st.just("traffic"), st.integers(1, 10**6)),
+    st.tuples(st.just("step"), st.sampled_from([1, 1, 1, 7, 35, 61])),
+    st.tuples(st.just("fault"), st.tuples(st.sampled_from(["statement", "answer"]), st.integers(0, 14))),
+    st.tuples(st.sampled_from(["kill", "freeze", "thaw"]), st.integers(0, MONITORS - 1)),
+    st.tuples(st.sampled_from(["event", "anew"]), st.none()),
+)
+
+
+@settings(max_examples=share(25), deadline=None)
+@given(st.lists(OPERATIONS, max_size=40), st.lists(st.integers(-9, 9), min_size=MONITORS, max_size=MONITORS))
+def test_each_packet_and_event_is_there_once(emptied, faults, operations, offsets):
+    place = emptied()
+    network = Network(place, faults, offsets)
+    network.sent = 777
+    network.step(1)
+    network.step(1)
+    numbers = count()
+    for name, value in operations:
+        match name:
+            case "traffic":
+                network.sent += value
+            case "step":
+                network.step(value)
+            case "fault":
+                # The writer of now, mostly.
+                writers = [number for number, each in enumerate(network.monitors) if each.keeper.writes]
+                network.step(1, value, (writers or [next(numbers) % MONITORS])[0])
+            case "kill" if sum(each.runs for each in network.monitors) > 1:
+                network.kill(value)
+            case "freeze" if sum(each.runs for each in network.monitors) > 1:
+                network.monitors[value].runs = False
+            case "thaw":
+                network.monitors[value].runs = True
+            case "event":
+                network.event()
+                network.step(1)
+            case "anew":
+                network.begin_anew()
+    network.end()
+    found, events = sums(place)
+    came = network.counted + network.sent - network.first
+    assert found == dict.fromkeys(found, [came, came] if came else [])
+    # Whoever was killed before it had written an event has told nobody, and whoever was frozen hasn't seen it.
+    assert events == [KINDS[number % 2] for number in range(network.events)]
