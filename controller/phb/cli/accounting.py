@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from phb.cli.application import app, epilog
-from phb.cli.options import Json, grouped
+from phb.cli.options import Json, StateFile, grouped
 from phb.cli.output import console, print_json, print_table, table
 from phb.errors import InputError
 from phb.monitor.by import By
@@ -41,13 +41,14 @@ class Each(StrEnum):
     DAY = "day"
 
 
-HistoryFileOption = Annotated[
-    Path | None,
+HistoryPlace = Annotated[
+    str | None,
     typer.Option(
         "--history",
-        metavar="FILE",
+        metavar="FILE|URL",
         envvar="PHB_HISTORY",
-        help="What phb monitor has kept.  (default: phb/history.sqlite in XDG_STATE_HOME, else in ~/.local/state)",
+        help="What phb monitor has kept.  (default: the database of --state where that is one that controllers share, "
+        "else phb/history.sqlite in XDG_STATE_HOME, else in ~/.local/state)",
     ),
 ]
 
@@ -89,6 +90,7 @@ class SpanOptions:
         "phb accounting --by policy --month 2026-11",
         "phb accounting --by class --from 2026-11-26T08:00 --to 2026-11-26T17:00 --switch edge1 --json",
         "phb accounting --by subnet --month 2026-10 --time-zone Europe/Berlin --csv > october.csv",
+        "phb accounting --by switch --state postgresql://phb@db.example.net/phb",
     )
 )
 @grouped
@@ -98,7 +100,8 @@ def accounting(
     switch: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only this switch; may be repeated.  (default: all)")
     ] = None,
-    history: HistoryFileOption = None,
+    history: HistoryPlace = None,
+    state: StateFile = None,
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="Only the policy, class or stream of this name.")
     ] = None,
@@ -113,8 +116,6 @@ def accounting(
     What passed while nobody monitored is told by the counters of the switch at the end of the gap, unless it was
     started anew.
     """
-    import sqlite3
-
     from phb.monitor.history.accounts import accounts, series
     from phb.monitor.history.file import HistoryFile, Level
     from phb.monitor.history.unmet import unmet
@@ -122,24 +123,28 @@ def accounting(
     first, end = span.span(datetime.now(UTC))
     if csv and json:
         raise InputError(Origin("--csv"), "--csv beside --json", "one of them")
-    path = history or default_history()
-    try:
-        with HistoryFile(path, read_only=True) as file, file.reading():
-            if each is not None:
-                level = Level[each.name]
-                told = series(file, by, level, first, end, switch or (), name)
-                _print_series(told, json=json, zone=_zone(span.time_zone))
-                return
-            found = accounts(file, by, first, end, switch or (), name)
-            missed = unmet(file, first, end, switch or ())
-    except sqlite3.Error as error:
-        raise InputError(Origin(str(path)), f"a file that can't be read ({error})", "a history of phb") from None
+    place = history or shared_history(state) or default_history()
+    with HistoryFile(place, read_only=True) as file, file.reading():
+        if each is not None:
+            level = Level[each.name]
+            told = series(file, by, level, first, end, switch or (), name)
+            _print_series(told, json=json, zone=_zone(span.time_zone))
+            return
+        found = accounts(file, by, first, end, switch or (), name)
+        missed = unmet(file, first, end, switch or ())
     if json:
         print_json({**_as_json(found, by, _zone(span.time_zone)), "not_achieved": [asdict(each) for each in missed]})
     elif csv:
         _print_csv(found)
     else:
         _print(found, missed, by, _zone(span.time_zone))
+
+
+def shared_history(state: str | None) -> str | None:
+    """Give the state's database if controllers share it: their monitors keep the history there, too."""
+    from phb.database import place_of
+
+    return state if state is not None and place_of(state).path is None else None
 
 
 def default_history() -> Path:

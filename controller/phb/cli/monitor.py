@@ -59,13 +59,15 @@ class TakerOptions:
         ),
     ] = None
     history: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--history",
-            metavar="FILE",
-            help="Keep what passes in this file, for phb accounting.  (default: nowhere)",
+            metavar="FILE|URL",
+            help="Keep what passes there, for phb accounting.  (default: in the database of --state where that is one "
+            "that controllers share, else nowhere)",
         ),
     ] = None
+    no_history: Annotated[bool, typer.Option("--no-history", help="Keep nothing of what passes.")] = False
     history_keep: Annotated[
         str | None,
         typer.Option(
@@ -84,6 +86,7 @@ class TakerOptions:
         "phb monitor --address 192.0.2.1:9559 c7513.yaml c7513-wfq.yaml --show",
         "phb monitor --inventory network.yaml --once --interval 10",
         "phb monitor --inventory network.yaml --history history.sqlite --history-keep minutes=7d,size=8G",
+        "phb monitor --inventory network.yaml --state postgresql://phb@db.example.net/phb",
     )
 )
 @grouped
@@ -244,7 +247,7 @@ class Running:
         import asyncio
 
         async with AsyncExitStack() as stack:
-            await self._open(stack)
+            await self._open(stack, once=True)
             self._monitor.takers.append(self.newest)
             task = asyncio.create_task(self._monitor.run())
             stack.push_async_callback(_ended, task)
@@ -267,7 +270,7 @@ class Running:
         for event in self._monitor.undelivered:
             print_error(event.message)
 
-    async def _open(self, stack: AsyncExitStack) -> None:
+    async def _open(self, stack: AsyncExitStack, *, once: bool = False) -> None:
         """Open those who take observations besides; what is wrong with their options ends the command."""
         from phb.errors import InputError
         from phb.origin import Origin
@@ -310,15 +313,26 @@ class Running:
             agent = await stack.enter_async_context(serving_snmp)
             monitor.takers.append(agent)
             self._followers.append(lambda chosen: agent.follow(addresses(chosen)))
-        if options.history is None and options.history_keep is not None:
+        history = self._history(once=once)
+        if history is None and options.history_keep is not None:
             raise InputError(Origin("--history-keep"), "no --history", "the file whose records it is about")
-        if options.history is not None:
+        if history is not None:
             from phb.monitor.history import History, Retention
 
             keep = options.history_keep
             retention = Retention() if keep is None else Retention.parse(keep, Origin("--history-keep"))
-            history = stack.enter_context(History(options.history, monitor.trouble, retention))
-            monitor.takers.append(history)
+            monitor.takers.append(stack.enter_context(History(history, monitor.trouble, retention)))
+
+    def _history(self, *, once: bool) -> str | None:
+        """Give where history is kept; of one interval only where that was asked for."""
+        from phb.cli.accounting import shared_history
+        from phb.errors import InputError
+        from phb.origin import Origin
+
+        said, isnt_wanted = self._options.history, self._options.no_history
+        if said is not None and isnt_wanted:
+            raise InputError(Origin("--no-history"), "--no-history beside --history", "one of them")
+        return said or (None if once or isnt_wanted else shared_history(self._state))
 
     def _take(self, whole: Inventory, meant: Meant) -> None:
         from phb.errors import PhbError

@@ -44,7 +44,7 @@ class Database:
         told: Told why the database is away, once, and None when it is back, once; from any thread.
         answer_s: How long one statement may take (PostgreSQL).
         busy_s: How long others may keep the file locked (SQLite).
-        read_only: Open only what is there, and change nothing (SQLite).
+        read_only: Open only what is there, and change nothing.
 
     Raises:
         InputError: The place is wrong, another program's, of another version, or may not be used.
@@ -76,7 +76,7 @@ class Database:
         self._probing: threading.Thread | None = None
         path = self.place.path
         self._kind: SqliteFile | Server = (
-            Server(self.place, schema, answer_s=answer_s)
+            Server(self.place, schema, answer_s=answer_s, read_only=read_only)
             if path is None
             else SqliteFile(path, schema, busy_s=busy_s, read_only=read_only)
         )

@@ -53,11 +53,12 @@ class Server:
     `answer_s` is how long one statement may take.
     """
 
-    def __init__(self, place: Place, schema: Schema, *, answer_s: float) -> None:
+    def __init__(self, place: Place, schema: Schema, *, answer_s: float, read_only: bool = False) -> None:
         self._place = str(place)
         self._said = parameters(place)
         self._schema = schema
         self._answer_s = answer_s
+        self._read_only = read_only
         # What is wrong before anything has worked is the user's mistake; later it is the server that has changed.
         self._has_worked = False
 
@@ -115,7 +116,9 @@ class Server:
         schema = self._schema
         with engine.connect() as connection:
             version = self._version(connection)
-        if version is None or version in schema.migrations:
+        if version is None and self._read_only:
+            raise self.wrong(f"a database without {schema.called}", "one that has it")
+        if not self._read_only and (version is None or version in schema.migrations):
             with engine.begin() as connection:
                 lock(connection, schema.application_id)
                 version = self._version(connection)

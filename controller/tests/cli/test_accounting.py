@@ -179,3 +179,30 @@ def test_a_file_that_is_not_there(phb, tmp_path):
     (tmp_path / "text").write_text("no database " * 100)
     code, _, err = phb("accounting", "--history", tmp_path / "text")
     assert (code, "found a damaged file" in err) == (2, True)
+
+
+def test_the_database_that_controllers_share(phb, tmp_path, database, postgresql, monkeypatch):
+    write_history(tmp_path / "h", ("core",))
+    write_history(database, ("edge", "core"))
+    month = ("--month", "2026-11", "--by", "class", "--json", "--time-zone", "Europe/Berlin")
+    whole = {("edge", 10_000), ("core", 10_000)}
+    for said, environment, expected in (
+        (("--history", database), {}, whole),
+        (("--state", database), {}, whole),
+        ((), {"PHB_STATE": database}, whole),
+        ((), {"PHB_STATE": database, "PHB_HISTORY": str(tmp_path / "h")}, {("core", 10_000)}),
+        (("--history", tmp_path / "h"), {"PHB_STATE": database}, {("core", 10_000)}),
+    ):
+        with monkeypatch.context() as patch:
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            code, out, err = phb("accounting", *said, *month)
+        assert (code, err) == (0, "")
+        found = json.loads(out)
+        assert {(each["switch"], each["came_packets"]) for each in found["accounts"]} == expected
+        assert {gap["switch"] for gap in found["gaps"]} == {switch for switch, _ in expected}
+    empty = postgresql.url(postgresql.fresh(), tcp=False)
+    code, _, err = phb("accounting", "--history", empty, *month)
+    assert (code, "found a database without a history of phb" in err) == (2, True)
+    code, _, err = phb("accounting", "--history", "postgresql://postgres@127.0.0.1:1/x", *month)
+    assert (code, "the database doesn't answer" in err) == (1, True)

@@ -145,6 +145,7 @@ RUNS = {
         ["monitor", "--inventory", "INVENTORY", "--once", "--listen-cert", EVIL],
         ["monitor", "--inventory", "INVENTORY", "--once", "--history", "FOLDER"],
         ["monitor", "--inventory", "INVENTORY", "--once", "--history", "HISTORY", "--history-keep", EVIL],
+        ["monitor", "--inventory", "INVENTORY", "--once", "--history", f"{EVIL}://{EVIL}"],
     ],
     "top": [
         ["top", "--inventory", "INVENTORY"],
@@ -160,6 +161,8 @@ RUNS = {
         ["accounting", "--history", "HISTORY", "--from", "2026-10-01", "--by", "class"],
         ["accounting", "--history", "HISTORY", "--switch", EVIL],
         ["accounting", "--history", "FOLDER", "--month", EVIL],
+        ["accounting", "--history", f"postgresql://{EVIL}@127.0.0.1:1/{EVIL}"],
+        ["accounting", "--state", f"postgresql://127.0.0.1:1/?{EVIL}"],
     ],
     "trace": [
         ["trace", "TRACES"],

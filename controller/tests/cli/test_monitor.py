@@ -159,6 +159,8 @@ def test_sessions_that_are_wrong(inventory, address, capsys, more, words):
         (["--address", "127.0.0.1:1", "--history", "/proc/none/history"], "/proc/none/history"),
         (["--address", "127.0.0.1:1", "--history", "h.sqlite", "--history-keep", "minutes=x"], "--history-keep"),
         (["--address", "127.0.0.1:1", "--history-keep", "minutes=7d"], "--history-keep"),
+        (["--address", "127.0.0.1:1", "--history", "h.sqlite", "--no-history"], "--no-history"),
+        (["--address", "127.0.0.1:1", "--history", "mysql://db/phb"], "mysql://"),
         (["--address", "127.0.0.1:1", "--tls-ca", "missing.pem"], "missing.pem"),
     ],
 )

@@ -16,9 +16,7 @@ from sqlalchemy import Engine, event
 
 from phb.database import Database
 from phb.errors import DatabaseAwayError
-from phb.monitor.by import By
-from phb.monitor.history import Retention, keeping
-from phb.monitor.history.accounts import accounts
+from phb.monitor.history import Retention
 from phb.monitor.history.file import HistoryFile, Level
 from phb.monitor.history.keeping import _Keeper
 from phb.monitor.history.totals import Totals
@@ -76,8 +74,8 @@ class Monitor:
 class Network:
     """One switch, time, and the monitors."""
 
-    def __init__(self, place, faults, offsets, *, kept=Retention()):
-        self.place, self.faults, self.kept = place, faults, kept
+    def __init__(self, place, faults, offsets):
+        self.place, self.faults = place, faults
         self.second = 0.0
         self.sent = self.counted = self.first = 0
         self.instance = 1 << 40
@@ -86,7 +84,7 @@ class Network:
         self.monitors = [Monitor(self.keeper(), offset) for offset in offsets]
 
     def keeper(self):
-        return _Keeper(self.place, self.kept, self.messages.append, clock=lambda: self.second)
+        return _Keeper(self.place, Retention(), self.messages.append, clock=lambda: self.second)
 
     def sample(self, offset):
         sent = self.sent
