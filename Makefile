@@ -229,6 +229,7 @@ system-packages:
 		command -v chromium >/dev/null || wanted="$$wanted chromium"; \
 		for package in snmpd snmptrapd; do [ -x /usr/sbin/$$package ] || wanted="$$wanted $$package"; done; \
 		command -v snmpwalk >/dev/null || wanted="$$wanted snmp"; \
+		ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || wanted="$$wanted postgresql"; \
 		$(BIN)/python -c 'import ldap' 2>/dev/null || wanted="$$wanted libldap2-dev libsasl2-dev gcc libc6-dev"; \
 		$(BIN)/python -c 'import netifaces' 2>/dev/null || wanted="$$wanted gcc libc6-dev"; \
 		if [ -n "$$wanted" ]; then \
