@@ -26,6 +26,9 @@ _STEP_S = 0.1
 _REST_S = 0.1
 """Between two updates of a page: as many as an eye follows, however fast virtual time is."""
 
+_WAITING = 100
+"""Looks at a switch that a page gets with one update: its charts have no gaps at a thousand virtual seconds in one."""
+
 
 class Pace:
     """Makes virtual time pass no faster than so many of its seconds in one of ours.
@@ -102,6 +105,7 @@ class Showing:
             clock_ns=lambda: BEGAN_NS + self._now_ns,
             record=self._write,
             rest_s=_REST_S,
+            waiting=_WAITING,
         )
 
     def begin(self, name: str, levels: Asked | None = None) -> Looks:

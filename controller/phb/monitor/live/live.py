@@ -80,6 +80,7 @@ class Live:
 
     Args:
         record: Gets each message of a recording as a line without its end, in the thread that this is told in.
+        waiting: How many details of its switch may wait for a page; of more it gets the newest.
     """
 
     def __init__(
@@ -94,9 +95,11 @@ class Live:
         clock_ns: Callable[[], int] = time.time_ns,
         record: Callable[[bytes], None] | None = None,
         rest_s: float = 0.0,
+        waiting: int = 1,
     ) -> None:
         self.interval_s = interval_s
         self.rest_s = rest_s
+        self._waiting = waiting
         self._title = title
         self._writable = writable
         self._past_s = past_s
@@ -239,7 +242,7 @@ class Live:
             first += list(self._marks.values())[-KEPT:]
             if switch is not None and (known := self._newest.get(switch)) is not None:
                 first.append(known.whole)
-            subscription = Subscription(switch, first, _told)
+            subscription = Subscription(switch, first, _told, details=self._waiting)
             self._subscriptions.add(subscription)
         try:
             yield subscription

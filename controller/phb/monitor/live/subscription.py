@@ -29,6 +29,9 @@ class Subscription:
     """Messages for one reader, as an asynchronous iterator, which ends when the reader has to begin anew.
 
     Newer ticks and details take the places of those that haven't been read. May be filled from any thread.
+
+    Args:
+        details: How many details may wait; the newest ones do.
     """
 
     def __init__(
@@ -37,6 +40,7 @@ class Subscription:
         first: Iterable[Told],
         encode: Callable[[Message], Told],
         gather_s: float = GATHER_S,
+        details: int = 1,
     ) -> None:
         self.switch = switch
         self._encode = encode
@@ -45,7 +49,7 @@ class Subscription:
         self._events: deque[Told] = deque(first)
         self._summaries: dict[str, Summary] = {}
         self._time = 0.0
-        self._detail: Told | None = None
+        self._details: deque[Told] = deque(maxlen=details)
         self._ended = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._news, self._urgent = asyncio.Event(), asyncio.Event()
@@ -64,7 +68,7 @@ class Subscription:
     def detail(self, told: Told) -> None:
         """Take the newest detail."""
         with self._lock:
-            self._detail = told
+            self._details.append(told)
         self._wake()
 
     def tell(self, told: Told) -> None:
@@ -89,11 +93,10 @@ class Subscription:
             if self._ended:
                 return None
             found, self._events = list(self._events), deque()
-            detail, self._detail = self._detail, None
+            found += self._details
+            self._details.clear()
             summaries, self._summaries = self._summaries, {}
             t = self._time
-        if detail is not None:
-            found.append(detail)
         if summaries:
             tick: Tick = {"kind": "tick", "t": t, "switches": summaries}
             found.append(self._encode(tick))

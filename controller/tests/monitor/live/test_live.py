@@ -188,6 +188,17 @@ def test_a_slow_reader_misses_ticks_and_details_but_no_event(monkeypatch):
         assert fast.take() is None
 
 
+def test_who_shows_virtual_time_misses_no_detail():
+    live = live_of(waiting=3)
+    with live.subscribe("edge") as reader:
+        reader.take()
+        for each in observations(5):
+            live.take(each)
+        times = [told.message["t"] for told in reader.take() if told.message["kind"] == "detail"]
+        assert [later - times[0] for later in times] == [0, 1000, 2000]
+        assert times[-1] == live.detail("edge")["t"]
+
+
 def test_other_switches_are_followed_and_readers_begin_anew():
     live = live_of()
     for observation in observations(2):
