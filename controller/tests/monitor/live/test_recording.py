@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import os
 
 import pytest
 from made_up import BEGAN_NS, observations
@@ -112,9 +111,8 @@ def test_files_that_cannot_be_read(tmp_path):
         read_recording(tmp_path / "none")
     with pytest.raises(InputError, match="found Is a directory"):
         read_recording(tmp_path)
-    whole = gzip.compress(os.urandom(100))
-    (tmp_path / "damaged.gz").write_bytes(whole[:30] + b"\xff" * 40 + whole[70:])
-    with pytest.raises(InputError, match=r"found (damaged data|CRC)"):
+    (tmp_path / "damaged.gz").write_bytes(gzip.compress(b"x")[:10] + b"\xff" * 40)
+    with pytest.raises(InputError, match="gz:1: found damaged data, expected a recording that gzip packed"):
         read_recording(tmp_path / "damaged.gz")
 
 
