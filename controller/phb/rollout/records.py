@@ -403,8 +403,9 @@ class Rollouts:
         for each in map(_claimed, connection.execute(query)):
             held = each.standing in (Standing.TAKEN, Standing.GOING_BACK)
             # The answer to a claim of our own may have got lost.
-            forgotten = each.member == member and each.position not in busy
-            if not held or forgotten or each.member not in living:
+            forgotten = each.member == member
+            # Others may have taken us for dead while we still push to it.
+            if each.position not in busy and (not held or forgotten or each.member not in living):
                 found.append(replace(each, seized=held and not forgotten))
         return found
 

@@ -22,9 +22,10 @@ def switches():
 
 
 @pytest.fixture
-def place(tmp_path):
-    """Where a state may be made."""
-    return str(tmp_path / "state.sqlite")
+def place(request, tmp_path):
+    """Where a state may be made: a file, or with `postgresql` as its parameter a real database."""
+    kind = getattr(request, "param", "sqlite")
+    return str(tmp_path / "state.sqlite") if kind == "sqlite" else request.getfixturevalue("database")
 
 
 @pytest.fixture

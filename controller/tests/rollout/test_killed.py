@@ -73,6 +73,7 @@ def test_another_finishes_what_one_that_is_killed_began(step, switches, state, p
         assert set(switch.updates().values()) == {1}
 
 
+@pytest.mark.parametrize("place", ["postgresql"], indirect=True)
 @pytest.mark.parametrize("step", BACKWARD, ids=lambda step: "-".join(map(str, step)))
 def test_another_takes_back_what_one_that_is_killed_did_not(step, switches, state, place, tmp_path, artifact):
     fleet = switches(3)
@@ -91,7 +92,15 @@ def test_another_takes_back_what_one_that_is_killed_did_not(step, switches, stat
         assert set((switch.updates() - earlier).values()) == {1}
 
 
-@pytest.mark.parametrize("step", [("arbitrate", "after", 1), ("write", "before", 1), ("write", "after", 1)], ids=str)
+@pytest.mark.parametrize(
+    ("place", "step"),
+    [
+        ("postgresql", ("arbitrate", "after", 1)),
+        ("postgresql", ("write", "before", 1)),
+        ("postgresql", ("write", "after", 1)),
+    ],
+    indirect=["place"],
+)
 def test_one_that_is_frozen_writes_nothing_when_it_wakes_up(step, switches, state, place, tmp_path, artifact):
     fleet = switches(2)
     number = begun(state, prepared(tmp_path, fleet, 3, artifact), (2,))

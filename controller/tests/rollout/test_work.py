@@ -1,6 +1,7 @@
 """Rollouts: shared, halted, taken back, gone on with; and what else may happen to them."""
 
 import asyncio
+import threading
 
 import pytest
 
@@ -31,6 +32,7 @@ def standings(state, number):
     return [each.standing.value for each in Rollouts(state).switches(number)]
 
 
+@pytest.mark.parametrize("place", ["sqlite", "postgresql"], indirect=True)
 def test_two_share_a_rollout(switches, state, place, tmp_path, artifact):
     fleet = switches(6)
     number = begun(state, prepared(tmp_path, fleet, 3, artifact), (2, 4))
@@ -94,6 +96,35 @@ def test_what_the_history_does_not_know_is_read_and_given_back(switches, place, 
     assert route(fleet[0]) == 3
 
 
+def test_a_database_that_is_away_is_waited_for(switches, postgresql, database, tmp_path, artifact):
+    fleet = switches(4)
+    said = []
+    with State(database, patience_s=0) as state:
+        number = begun(state, prepared(tmp_path, fleet, 3, artifact), (2, 2))
+        stopped = threading.Event()
+
+        def stop(update):
+            fleet[0].on_update = lambda update: None
+            postgresql.stop("immediate")
+            stopped.set()
+
+        def say(words):
+            said.append(words)
+            if "doesn't answer" in words:
+                stopped.wait(30)
+                postgresql.start()
+
+        fleet[0].on_update = stop
+
+        rollout = asyncio.run(worked(state, number, artifact, say=say))
+    assert rollout.condition is Condition.DONE
+    assert [route(switch) for switch in fleet] == [3, 3, 3, 3]
+    for switch in fleet:
+        assert set(switch.updates().values()) == {1}
+    assert "doesn't answer" in said[0]
+    assert said[1:] == ["the database answers again"]
+
+
 def test_failures_that_are_allowed_do_not_halt_it(switches, state, place, tmp_path, artifact):
     fleet = switches(3)
     fleet[0].refuse = full
@@ -142,6 +173,7 @@ def test_what_somebody_has_given_a_switch_since_stays(switches, state, place, tm
     assert standings(state, by_hand) == ["pushed"]
 
 
+@pytest.mark.parametrize("place", ["sqlite", "postgresql"], indirect=True)
 def test_a_switch_is_in_one_rollout_at_a_time(switches, state, tmp_path, artifact):
     fleet = switches(3)
     first = begun(state, prepared(tmp_path, fleet[:2], 3, artifact), (2,))
