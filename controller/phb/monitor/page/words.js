@@ -63,7 +63,7 @@ const TIMES = [[1e6, 's'], [1e3, 'ms']]
 const known = value => typeof value === 'number' && Number.isFinite(value)
 
 export const bits = bps => !known(bps) ? '–' : bps < 0.5 ? '0' : bps < 999.5 ? `${bps.toFixed(0)}\u00a0bit/s` : scaled(bps, BITS)
-export const packets = pps => !known(pps) ? '–' : pps <= 0 ? '0' : pps < 999.5 ? `${pps < 9.95 ? trimmed(pps) : pps.toFixed(0)}/s` : scaled(pps, PACKETS)
+export const packets = pps => !known(pps) ? '–' : pps <= 0 ? '0/s' : pps < 999.5 ? `${pps < 9.95 ? trimmed(pps) : pps.toFixed(0)}/s` : scaled(pps, PACKETS)
 // A delay in microseconds.
 export const lasting = us => !known(us) ? '–' : us < 999.5 ? `${us < 9.95 ? trimmed(us) : us.toFixed(0)}\u00a0µs` : scaled(us, TIMES)
 export const count = value => known(value) ? Math.round(value).toLocaleString('en') : '–'
@@ -101,7 +101,7 @@ export function measured(value, unit) {
   return `${trimmed(value)}\u00a0${unit === 'percent' ? '%' : visible(unit)}`
 }
 
-const markWords = mark => `push ${visible(mark.number)} by ${visible(mark.user) || 'nobody known'} (${visible(mark.command)}): ${changes(mark)}, ${visible(mark.outcome)}`
+const markWords = mark => `push ${visible(mark.number)}${mark.user ? ` by ${visible(mark.user)}` : ''} (${visible(mark.command)}): ${changes(mark)}, ${visible(mark.outcome)}`
 export const happenedWords = one => one.kind === 'mark' ? markWords(one) : `${visible(one.event).replaceAll('-', ' ')}: ${visible(one.message)}`
 export function changes(mark) {
   const parts = [['inserted', mark.inserted], ['modified', mark.modified], ['deleted', mark.deleted]].filter(([, many]) => many)
