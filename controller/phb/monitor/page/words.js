@@ -102,7 +102,7 @@ export function measured(value, unit) {
 }
 
 const markWords = mark => `push ${visible(mark.number)}${mark.user ? ` by ${visible(mark.user)}` : ''} (${visible(mark.command)}): ${changes(mark)}, ${visible(mark.outcome)}`
-export const happenedWords = one => one.kind === 'mark' ? markWords(one) : `${visible(one.event).replaceAll('-', ' ')}: ${visible(one.message)}`
+export const happenedWords = one => one.kind === 'mark' ? markWords(one) : visible(one.message) || visible(one.event)
 export function changes(mark) {
   const parts = [['inserted', mark.inserted], ['modified', mark.modified], ['deleted', mark.deleted]].filter(([, many]) => many)
   return parts.length ? parts.map(([word, many]) => `${count(many)} ${word}`).join(', ') : 'no entry changed'

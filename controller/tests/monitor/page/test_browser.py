@@ -484,13 +484,16 @@ def replay(tab, shown):
     tab.locator(".tile", has_text="edge").click()
     wait(tab, ".legend .name", "voice")
     assert text_of(tab, ".objectives .okay:first-child .value") == "4.20 ms, at most 20.0 ms"
-    assert text_of(tab, ".happened") == "│ 0:00 test: test 1: FIFO"
+    assert text_of(tab, ".happened") == "│ 0:00 test 1: FIFO"
     tab.locator("#moment").focus()
     tab.keyboard.press("End")
     wait(tab, ".happened", "push 12 by anna")
     tab.locator("#tests").select_option(label="test 2: WFQ")
     wait(tab, "#at", "5:00 of 10:00")
     wait(tab, "#state", "test 2: WFQ")
+    tab.set_viewport_size({"width": 360, "height": 700})
+    becomes(tab, "document.querySelector('.plot svg').clientWidth < 360")
+    assert tab.evaluate(TOO_WIDE, NARROW_BOXES) == []
     shot(tab, shown)
     tab.locator("#speed").select_option("300")
     tab.locator("#play").click()
