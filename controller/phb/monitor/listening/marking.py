@@ -43,6 +43,10 @@ class Marking:
         self._names = {(switch.address, switch.device_id): switch.name for switch in switches}
         self._again, self._floor = True, 0
 
+    def close(self) -> None:
+        """Close the state; `run` does so itself."""
+        self._history.close()
+
     async def run(self, mark: Callable[[Mark], None]) -> None:
         """Tell of pushes until cancelled."""
         try:
@@ -57,7 +61,7 @@ class Marking:
                     self._failed = True
                 await asyncio.sleep(EVERY_S)
         finally:
-            self._history.close()
+            self.close()
 
     def read(self) -> list[Mark]:
         """Give the pushes that are new or have ended since the last time, the oldest first.

@@ -1,6 +1,7 @@
 """Pushes become marks: those that are there, those that come, and the outcome of those that were under way."""
 
 import asyncio
+from contextlib import closing
 from time import time
 
 import pytest
@@ -32,10 +33,9 @@ def told(marks):
 
 
 def test_pushes_are_told_when_they_begin_and_when_they_end(place):
-    read = Marking(place, [EDGE, CORE], print).read
-    if place.path is not None:
+    with closing(Marking(place, [EDGE, CORE], print)) as marks, State(place) as state:
+        read = marks.read
         assert read() == []
-    with State(place) as state:
         first = begin(state)
         end(state, first)
         killed = begin(state, CORE)
@@ -53,8 +53,7 @@ def test_pushes_are_told_when_they_begin_and_when_they_end(place):
 
 
 def test_pushes_to_others_are_not_told(place):
-    marks = Marking(place, [CORE], print)
-    with State(place) as state:
+    with closing(Marking(place, [CORE], print)) as marks, State(place) as state:
         begin(state)
         assert marks.read() == []
         marks.follow([EDGE])
