@@ -249,9 +249,16 @@ async def is_without_policy(prepared: Prepared) -> bool:
 class Recorded:
     """A push in the history, from its start to however it ends; use it with ``with``. `lock` is what it is under."""
 
-    def __init__(self, state: State, prepared: Prepared, command: str, lock: Lock | None = None) -> None:
+    def __init__(
+        self,
+        state: State,
+        prepared: Prepared,
+        command: str,
+        lock: Lock | None = None,
+        history: History | None = None,
+    ) -> None:
         self._lock = lock
-        self._history = History(state)
+        self._history = history or History(state)
         self._prepared = prepared
         self._command = command
         self._report: Report | None = None

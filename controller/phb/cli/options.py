@@ -400,11 +400,11 @@ class StateOptions:
         False
     )
 
-    def open(self) -> AbstractContextManager[State | None]:
-        """Open the state, for ``with``; None if it isn't wanted."""
+    def open(self, *, fails_fast: bool = False) -> AbstractContextManager[State | None]:
+        """Open the state, for ``with``; None if it isn't wanted. `fails_fast` is as `phb.state.State` says."""
         if self.no_state:
             return nullcontext()
-        return open_state(self.state)
+        return open_state(self.state, fails_fast=fails_fast)
 
     def known(self) -> AbstractContextManager[State | None]:
         """`open`, but make nothing where there is no state yet."""
@@ -414,11 +414,11 @@ class StateOptions:
 StateFile = Annotated[str | None, typer.Option("--state", metavar="FILE|URL", envvar="PHB_STATE", help=_STATE_HELP)]
 
 
-def open_state(place: str | None) -> State:
+def open_state(place: str | None, *, fails_fast: bool = False) -> State:
     """Open the state."""
     from phb.state import State, default_path
 
-    return State(place or default_path())
+    return State(place or default_path(), fails_fast=fails_fast)
 
 
 def known_state(place: str | None) -> AbstractContextManager[State | None]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         "phb watch --address 192.0.2.1:9559 c7513.yaml c7513-wfq.yaml",
         "phb watch --inventory network.yaml --json",
         "phb watch --inventory network.yaml --standby --election-id 1",
+        "phb watch --inventory network.yaml --share --state postgresql://phb@db.example.net/phb",
     )
 )
 @grouped
@@ -46,6 +47,10 @@ def watch(
     standby: Annotated[
         bool,
         typer.Option("--standby", help="Wait while another controller is primary, and take over when it has gone."),
+    ] = False,
+    share: Annotated[
+        bool,
+        typer.Option("--share", help="Divide the switches among all who watch them so, with the same --state."),
     ] = False,
     *,
     controller: ControllerOptions,
@@ -64,6 +69,9 @@ def watch(
 
     if reading.at is not None:
         raise InputError(Origin("--at"), f"'{reading.at}'", "no --at: a watch goes with the clock")
+    if share and (standby or remembered.no_state):
+        found = "--standby" if standby else "--no-state"
+        raise InputError(Origin("--share"), f"{found} beside it", "a state by which controllers know of each other")
     artifact = program.load()
     report = _print_json if json else _print
     followed = switches.followed(lambda problem: report(Event("", Kind.INVENTORY, problem, {"error": problem})))
@@ -72,8 +80,8 @@ def watch(
         return switches.many(files or (), reading, target=controller.target, whole=whole)
 
     chosen = meant(None if followed is None else followed.current)
-    options = Options(interval, standby, controller.election_id)
-    with remembered.open() as state:
+    options = Options(interval, standby, controller.election_id, share)
+    with remembered.open(fails_fast=True) as state:
         following = None if followed is None else Following(followed, meant)
 
         async def work() -> None:

@@ -16,6 +16,9 @@ class Kind(StrEnum):
     COME = "come"  # the inventory has the switch now, or says something else of it
     GONE = "gone"  # the inventory doesn't have it any more; it is left alone
     INVENTORY = "inventory"  # the inventory is wrong, or hard to believe; the one before holds on
+    MEMBERS = "members"  # controllers that share the switches have come or gone
+    DATABASE = "database"  # the state is away, or back; or something can't be recorded
+    DIFFERS = "differs"  # another controller has given the switch another policy
     POLICY = "policy"  # a policy was read and compiled
     REJECTED = "rejected"  # a source is wrong or can't be read; the policy before stays
     LAST_GOOD = "last-good"  # begins with the last good policy of the state

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from phb.device.artifact import Artifact
 from phb.errors import InputError, PhbError, raise_all
 from phb.inventory import Switch
-from phb.state import State
 from phb.watching.events import Event, Kind, Report
 from phb.watching.pace import Pace
 from phb.watching.policies import Policies, WatchedPolicy
+from phb.watching.records import Records
+from phb.watching.sharing import Shares
 from phb.watching.switches import Options, WatchedSwitch
 
 
@@ -32,9 +33,17 @@ class Fleet:
     At the start a wrong policy ends it only where no switch has a right one; later, and for others, it is told.
     """
 
-    def __init__(self, artifact: Artifact, state: State | None, options: Options, report: Report) -> None:
-        self._state, self._options, self._report = state, options, report
-        self._policies = Policies(artifact, state, report)
+    def __init__(
+        self,
+        artifact: Artifact,
+        records: Records | None,
+        options: Options,
+        report: Report,
+        shares: Shares | None = None,
+    ) -> None:
+        self._records, self._options, self._report, self._shares = records, options, report, shares
+        self._policies = Policies(artifact, None if records is None else records.state, report)
+        self._wanted: dict[str, Switch] = {}
         self._pace = Pace()
         self._kept: dict[str, _Kept] = {}
         self._leaving: dict[str, asyncio.Task[None]] = {}
@@ -50,45 +59,56 @@ class Fleet:
             PhbError: As `phb.watching.watch`.
         """
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._unread = {switch.name for switch in switches}
-        following = asyncio.create_task(self._policies.run())
-        following.add_done_callback(self._ended)
+        self._wanted = {switch.name: switch for switch in switches}
+        following = [asyncio.create_task(self._policies.run())]
+        if self._shares is not None:
+            await self._shares.start()
+            following.append(asyncio.create_task(self._shares.run(self._divide)))
+        for task in following:
+            task.add_done_callback(self._ended)
         try:
-            self._start(switches)
+            self._divide()
+            self._unread = set(self._kept)
             await self._failure
         finally:
-            following.cancel()
-            tasks = [following, *self._leaving.values(), *(kept.task for kept in self._kept.values())]
+            if self._records is not None:
+                self._records.ending = self._shares is not None
+            tasks = [*following, *self._leaving.values(), *(kept.task for kept in self._kept.values())]
             for task in tasks:
                 task.cancel()
             for task in tasks:
                 with suppress(asyncio.CancelledError, Exception):
                     await task
+            if self._records is not None:
+                self._records.give_all_back()
 
     def follow(self, switches: Sequence[Switch]) -> None:
         """Keep these from now on; one that isn't among them is left alone, with what it holds."""
-        names = {switch.name for switch in switches}
-        for name in [name for name in self._kept if name not in names]:
-            self._report(Event(name, Kind.GONE, "stands in the inventory no more; it is left as it is"))
+        before, self._wanted = self._wanted, {switch.name: switch for switch in switches}
+        for name in before:
+            if name not in self._wanted:
+                self._report(Event(name, Kind.GONE, "stands in the inventory no more; it is left as it is"))
+        for name, switch in self._wanted.items():
+            if name not in before:
+                self._report(Event(name, Kind.COME, "stands in the inventory now"))
+            elif before[name] != switch:
+                self._report(Event(name, Kind.COME, "stands in the inventory with other settings now"))
+        self._divide()
+
+    def _divide(self) -> None:
+        """Begin with switches that are ours now, and end with those that aren't, or are other ones."""
+        ours = {
+            name: switch
+            for name, switch in self._wanted.items()
+            if self._shares is None or self._shares.is_ours(switch)
+        }
+        for name in [name for name, kept in self._kept.items() if ours.get(name) != kept.switch]:
             self._leave(name)
-        new = [switch for switch in switches if switch.name not in self._kept]
-        changed = [switch for switch in switches if switch.name not in names or self._is_another(switch)]
-        for switch in changed:
-            self._report(Event(switch.name, Kind.COME, "stands in the inventory with other settings now"))
-            self._leave(switch.name)
-        for switch in new:
-            self._report(Event(switch.name, Kind.COME, "stands in the inventory now"))
-        self._start([*new, *changed])
-
-    def _is_another(self, switch: Switch) -> bool:
-        kept = self._kept.get(switch.name)
-        return kept is not None and kept.switch != switch
-
-    def _start(self, switches: Iterable[Switch]) -> None:
-        for switch in switches:
-            task = asyncio.create_task(self._keep(switch, self._leaving.get(switch.name)))
-            task.add_done_callback(self._ended)
-            self._kept[switch.name] = _Kept(switch, task)
+        for name, switch in ours.items():
+            if name not in self._kept:
+                task = asyncio.create_task(self._keep(switch, self._leaving.get(name)))
+                task.add_done_callback(self._ended)
+                self._kept[name] = _Kept(switch, task)
 
     def _leave(self, name: str) -> None:
         """End what keeps a switch, after what is being written."""
@@ -119,7 +139,9 @@ class Fleet:
             while not policy.is_there:
                 await policy.changed.wait()
                 policy.changed.clear()
-            watched = WatchedSwitch(policy, self._state, self._options, self._report, self._pace)
+            shares = self._shares
+            takes_over = (lambda: False) if shares is None else (lambda: shares.deaths > 0)
+            watched = WatchedSwitch(policy, self._records, self._options, self._report, self._pace, takes_over)
             kept = self._kept.get(switch.name)
             if kept is None or kept.switch is not switch:
                 return

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from phb.deploying import Prepared, Recorded, open_session, told
+from phb.deploying import Prepared, open_session, told
 from phb.device.session import Session
 from phb.entries import Change
 from phb.errors import ElectionIdTakenError, PhbError, SwitchError
 from phb.openconfig.telling import is_own, tell_problem
 from phb.pushing.push import push_over
 from phb.pushing.report import Report as Pushed
-from phb.state import Holder, Lock, LockedError, Locks, State
+from phb.state import Holder, Lock, LockedError, LockLostError
 from phb.watching.events import Event, Kind, Report
 from phb.watching.pace import Pace
 from phb.watching.policies import WatchedPolicy
+from phb.watching.records import COMMAND, Records
 
 RETRY_S: Final = 0.25
 """Seconds between two attempts to open a session: a restarted switch has its policy again within three."""
@@ -37,11 +38,13 @@ class Options:
     """How to watch: look at what the switch holds every `interval_s` seconds.
 
     A `standby` waits while another controller is primary, already at the start; `election_id` replaces the inventory's.
+    With `share` the switch is ours because the state says so, and is taken from whoever had it before.
     """
 
     interval_s: float = 2.0
     standby: bool = False
     election_id: int | None = None
+    share: bool = False
 
 
 class WatchedSwitch:
@@ -50,16 +53,21 @@ class WatchedSwitch:
     def __init__(
         self,
         policy: WatchedPolicy,
-        state: State | None,
+        records: Records | None,
         options: Options,
         report: Report,
         pace: Pace,
+        takes_over: Callable[[], bool] = lambda: False,
     ) -> None:
         self._policy = policy
+        self._takes_over = takes_over
+        self._id = options.election_id  # the next session's; None is the inventory's
+        self._compares = False  # whether the former owner's policy is to be compared with ours
+        self._raises = False  # whether the primary is who had the lock before, and is to be outbid
         self._pace = pace
         self._urgent = True  # something has changed, or may have
         self._left = asyncio.Event()
-        self._state = state
+        self._records = records
         self._options = options
         self._report = report
         self._lock: Lock | None = None
@@ -77,7 +85,9 @@ class WatchedSwitch:
             AnotherPrimaryError: At the start, another controller is primary, and we are no standby.
             LockedError: At the start, another watch has the lock, and we are no standby.
         """
-        if not self._options.standby:
+        if self._options.share:
+            await self._take_share()
+        elif not self._options.standby:
             # Before the switch is asked: it would make us primary in the other watch's place.
             await self._take_lock()
         while not self._left.is_set():
@@ -86,7 +96,13 @@ class WatchedSwitch:
                 await self._hold_session()
             except ElectionIdTakenError as error:
                 _reraise_if_cancelled()
+                if self._raises:
+                    self._id = min((self._id or self._policy.switch.election_id) + 1, HIGHEST_ELECTION_ID)
+                    continue
                 self._as_backup(error.message, None)
+            except LockLostError as error:
+                _reraise_if_cancelled()
+                self._tell(Kind.WAITING, str(error))
             except SwitchError as error:
                 _reraise_if_cancelled()
                 self._tell(Kind.UNREACHABLE, error.message, error=error.message)
@@ -99,17 +115,23 @@ class WatchedSwitch:
 
     def close(self) -> None:
         """Give the lock back."""
-        if self._lock is not None and self._state is not None:
-            Locks(self._state).give_back(self._lock)
+        if self._lock is not None and self._records is not None:
+            self._records.give_back(self._lock)
             self._lock = None
 
     async def _hold_session(self) -> None:
         self._refused = None
         current = self._policy.current
-        async with open_session(current.switch, current.artifact, self._options.election_id) as session:
+        async with open_session(current.switch, current.artifact, self._id) as session:
             own = session.election_id
             async with self._pace.turn(urgent=True):
-                await session.arbitrate()
+                answer = await session.arbitrate()
+                highest = answer.primary_election_id
+                if self._raises and not answer.primary and answer.somebody and highest is not None:
+                    # Who had the lock is dead for all others, and may only be frozen: the switch is to refuse it.
+                    await session.arbitrate(min(highest + 1, HIGHEST_ELECTION_ID))
+                    self._id = session.election_id
+            self._raises = False
             news = asyncio.Event()
             follower = asyncio.create_task(_follow(session, news))
             try:
@@ -135,7 +157,7 @@ class WatchedSwitch:
 
     def _as_backup(self, refusal: str, primary: int | None) -> float | None:
         """Wait, or end; give how long to wait before looking again."""
-        settled = self._was_primary or self._options.standby
+        settled = self._was_primary or self._options.standby or self._options.share
         if not settled and time.monotonic() - self._started > GRACE_S:
             raise AnotherPrimaryError(f"{self._policy.switch.address}: {refusal} (--standby waits for its end)")
         if settled:
@@ -181,11 +203,12 @@ class WatchedSwitch:
             return
         if not seen.differs:
             if self._good is not wanted:
-                self._remember(wanted, seen)
+                await self._remember(wanted, seen)
                 self._untold(await told(session, wanted, seen), seen)
             if self._told is None or self._told[0] is not Kind.APPLIED:
                 self._tell(Kind.IN_SYNC, f"holds its policy, {seen.unchanged} entries", unchanged=seen.unchanged)
             return
+        await self._compare_with_former(wanted)
         try:
             report = await self._push(session, wanted)
         except SwitchError as error:
@@ -238,41 +261,79 @@ class WatchedSwitch:
                 _reraise_if_cancelled()
                 self._tell(Kind.UNTOLD, error.message, error=error.message)
 
+    async def _compare_with_former(self, wanted: Prepared) -> None:
+        """Tell, once after a switch was taken over, that who had it before gave it something else."""
+        if self._records is None or not self._compares:
+            return
+        self._compares = False
+        push, us = await self._records.last_good(wanted.switch), Holder.this(COMMAND)
+        if push is None or push.command != COMMAND or (push.host, push.pid) == (us.host, us.pid):
+            return
+        if push.digest != wanted.digest:
+            who = f"{push.user}@{push.host} (pid {push.pid})"
+            words = f"push {push.number} by {who} gave it another policy: do all controllers read the same files?"
+            self._tell(Kind.DIFFERS, words, push=push.number, host=push.host)
+
     async def _push(self, session: Session, wanted: Prepared) -> Pushed:
-        if self._state is None:
+        if self._records is None:
             return await push_over(session, wanted.intent)
-        with Recorded(self._state, wanted, "watch") as recorded:
+        recorded = await self._records.begin(wanted, self._lock)
+        try:
             report = await push_over(session, wanted.intent)
-            recorded.done(report)
+        except BaseException as error:
+            await self._records.end(recorded, None, error)
+            raise
+        await self._records.end(recorded, report, None)
         return report
 
-    def _remember(self, wanted: Prepared, seen: Pushed) -> None:
+    async def _remember(self, wanted: Prepared, seen: Pushed) -> None:
         """Record that a policy that the switch holds already is a good one, too."""
-        if self._state is not None:
-            with Recorded(self._state, wanted, "watch") as recorded:
-                recorded.done(seen)
+        if self._records is not None:
+            recorded = await self._records.begin(wanted, self._lock)
+            await self._records.end(recorded, seen, None)
         self._good = wanted
+
+    # -- the lock -------------------------------------------------------------
+
+    async def _take_share(self) -> None:
+        """Take the lock of a switch that is ours now, once who had it has given it back or is dead."""
+        assert self._records is not None
+        began = time.monotonic()
+        while not self._left.is_set():
+            taken = await self._records.take(self._policy.switch)
+            if isinstance(taken, Lock):
+                self._lock, self._raises, self._compares = taken, self._takes_over(), True
+                return
+            if taken is not None and time.monotonic() - began > GRACE_S:
+                self._tell(Kind.WAITING, f"for {taken}", holder=str(taken))
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._left.wait(), RETRY_S)
 
     async def _take_lock(self, session: Session | None = None) -> bool:
         """Take the switch's lock, or wait for it; False if meanwhile the session isn't primary any more.
 
-        A session that is primary takes another watch's lock by force: the switch itself has put us in its place.
+        A session that is primary takes another watch's lock by force: the switch itself has put us in its place. Where
+        switches are shared, nobody does: a lock that is lost is that of the next owner.
         """
-        if self._state is None:
+        if self._records is None:
             return True
-        locks = Locks(self._state)
-        if self._lock is not None and locks.holds(self._lock):
+        if self._lock is not None and await self._records.holds(self._lock):
             return True
+        if self._options.share:
+            await self._take_share()
+            return self._lock is not None and not self._left.is_set()
         switch = self._policy.switch
         while session is None or (session.mastership is not None and session.mastership.primary):
-            taken = locks.try_take(switch.address, switch.device_id, "watch")
-            if isinstance(taken, Holder) and taken.command == "watch":
+            taken = await self._records.take(switch)
+            if isinstance(taken, Holder) and taken.command == COMMAND:
                 if session is None:
                     raise LockedError(switch.address, taken)
-                taken = locks.try_take(switch.address, switch.device_id, "watch", by_force=True)
+                taken = await self._records.take(switch, by_force=True)
             if isinstance(taken, Lock):
                 self._lock = taken
                 return True
+            if taken is None:
+                return True  # the database is away; it was ours, or will be taken when it is back
             self._tell(Kind.WAITING, f"for {taken}", holder=str(taken))
             await asyncio.sleep(RETRY_S)
         return False

@@ -8,9 +8,14 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
+import grpc
 import pytest
+from finsy.proto import p4r
+
+from phb_switch import P4RuntimeServer, Switch
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
 PATIENCE = 60.0  # seconds until a test gives up: how long things take is measured in benchmarks/, not here
@@ -74,7 +79,7 @@ def watch(tmp_path):
     running = []
 
     def start(*arguments, state="state.sqlite"):
-        running.append(Watch([*arguments, "--state", tmp_path / state]))
+        running.append(Watch([*arguments, "--state", state if "://" in state else tmp_path / state]))
         return running[-1]
 
     yield start
@@ -154,6 +159,46 @@ def link():
     yield make
     for each in links:
         each.close()
+
+
+class Counter(grpc.GenericRpcHandler):
+    """A switch in this process, behind a server that passes every call on and notes the updates that were written."""
+
+    def __init__(self):
+        self.updates = []
+        self._switch = P4RuntimeServer(Switch("s1", {}), device_id=1)
+        self._channel = grpc.insecure_channel(f"127.0.0.1:{self._switch.start()}")
+        self._server = grpc.server(ThreadPoolExecutor(16), handlers=[self])
+        self.address = f"127.0.0.1:{self._server.add_insecure_port('127.0.0.1:0')}"
+        self._server.start()
+
+    def service(self, details):
+        def carry(requests, context):
+            noted = []
+            call = self._channel.stream_stream(details.method)(self._noted(details.method, requests, noted))
+            context.add_callback(call.cancel)
+            try:
+                yield from call
+                self.updates += noted
+            except grpc.RpcError as error:
+                context.set_trailing_metadata(error.trailing_metadata())
+                context.abort(error.code(), error.details())
+
+        return grpc.stream_stream_rpc_method_handler(carry)
+
+    def _noted(self, method, requests, noted):
+        for request in requests:
+            if method.endswith("/Write"):
+                noted.extend(p4r.WriteRequest.FromString(request).updates)
+            yield request
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._server.stop(None).wait()
+        self._channel.close()
+        self._switch.stop()
 
 
 ROUTE = """\

@@ -6,16 +6,13 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 
-import grpc
 import pytest
-from finsy.proto import p4r
 
 import phb
+from controller.tests.watching.conftest import Counter
 from phb import cli
 from phb.state import History, State
-from phb_switch import P4RuntimeServer, Switch
 
 
 def routes(address):
@@ -219,47 +216,11 @@ def test_another_primary_with_a_state_of_its_own(watch, switch, policy):
     assert "--standby waits for its end" in errors
 
 
-class Counter(grpc.GenericRpcHandler):
-    """Stands before a switch's server, passes every call on, and notes the updates that are written."""
-
-    def __init__(self, address):
-        self.updates = []
-        self._channel = grpc.insecure_channel(address)
-        self._server = grpc.server(ThreadPoolExecutor(16), handlers=[self])
-        self.address = f"127.0.0.1:{self._server.add_insecure_port('127.0.0.1:0')}"
-        self._server.start()
-
-    def service(self, details):
-        def carry(requests, context):
-            call = self._channel.stream_stream(details.method)(self._noted(details.method, requests))
-            context.add_callback(call.cancel)
-            try:
-                yield from call
-            except grpc.RpcError as error:
-                context.set_trailing_metadata(error.trailing_metadata())
-                context.abort(error.code(), error.details())
-
-        return grpc.stream_stream_rpc_method_handler(carry)
-
-    def _noted(self, method, requests):
-        for request in requests:
-            if method.endswith("/Write"):
-                self.updates.extend(p4r.WriteRequest.FromString(request).updates)
-            yield request
-
-    def close(self):
-        self._server.stop(None).wait()
-        self._channel.close()
-
-
 @pytest.fixture
 def counted():
     """A switch in this process; give its address and the updates that it was sent."""
-    running = P4RuntimeServer(Switch("s1", {}), device_id=1)
-    counter = Counter(f"127.0.0.1:{running.start()}")
-    yield counter.address, counter.updates
-    counter.close()
-    running.stop()
+    with Counter() as counter:
+        yield counter.address, counter.updates
 
 
 @pytest.mark.parametrize("shared_state", [True, False])

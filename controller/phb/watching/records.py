@@ -1,0 +1,153 @@
+"""The state as a watch uses it: asked in a thread of its own, and a database that is away stops nothing.
+
+Sessions go on while it answers. What is known holds on while it is away: locks that were held are held, none is taken,
+and what was to be recorded waits (`phb.state.Recorder`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from typing import TypeVar
+
+from sqlalchemy import delete
+
+from phb.deploying import Prepared, Recorded
+from phb.errors import DatabaseAwayError, PhbError
+from phb.inventory import Switch
+from phb.pushing.report import Report as Pushed
+from phb.state import Holder, Lock, Locks, Push, Recorder, State
+from phb.state.tables import LOCK
+from phb.watching.events import Event, Kind, Report
+
+T = TypeVar("T")
+COMMAND = "watch"
+
+
+class Records:
+    """Locks and history of a watch.
+
+    Attributes:
+        ending: Whether `give_all_back` follows soon.
+    """
+
+    def __init__(self, state: State, recorder: Recorder, report: Report) -> None:
+        self.state = state
+        self._report = report
+        self.ending = False
+        self._away = False
+        self._recorder = recorder
+        self._locks = Locks(state)
+        self._thread = ThreadPoolExecutor(1, "state")
+
+    @classmethod
+    @contextmanager
+    def of(cls, state: State, report: Report) -> Iterator[Records]:
+        """Give them for as long as the ``with`` lasts."""
+        loop = asyncio.get_running_loop()
+
+        def trouble(message: str) -> None:
+            loop.call_soon_threadsafe(report, Event("", Kind.DATABASE, message))
+
+        with Recorder(state, trouble) as recorder:
+            records = cls(state, recorder, report)
+            try:
+                yield records
+            finally:
+                records._thread.shutdown()
+
+    async def ask(self, question: Callable[[], T]) -> T:
+        """Ask the state something in its thread; that it is away, or back, is told once.
+
+        Raises:
+            DatabaseAwayError: It is away.
+        """
+        try:
+            answer = await asyncio.get_running_loop().run_in_executor(self._thread, question)
+        except DatabaseAwayError as error:
+            if not self._away:
+                self._away = True
+                words = f"{error}; switches are kept all the same, and nobody takes any"
+                self._report(Event("", Kind.DATABASE, words, {"error": str(error)}))
+            raise
+        if self._away:
+            self._away = False
+            self._report(Event("", Kind.DATABASE, "it answers again"))
+        return answer
+
+    # -- locks --------------------------------------------------------------
+
+    async def take(self, switch: Switch, *, by_force: bool = False) -> Lock | Holder | None:
+        """Take a switch's lock, or give who has it; None while the database is away."""
+
+        def take() -> Lock | Holder | None:
+            try:
+                return self._locks.try_take(switch.address, switch.device_id, COMMAND, by_force=by_force)
+            except DatabaseAwayError:
+                return None
+
+        asked = self._thread.submit(take)
+        try:
+            return await asyncio.shield(asyncio.wrap_future(asked))
+        except asyncio.CancelledError:
+            # It may be taken all the same, and nobody would know.
+            asked.add_done_callback(self._give_back_taken)
+            raise
+
+    def _give_back_taken(self, asked: Future[Lock | Holder | None]) -> None:
+        taken = None if asked.cancelled() or asked.exception() is not None else asked.result()
+        if isinstance(taken, Lock):
+            self._locks.give_back(taken)
+
+    async def holds(self, lock: Lock) -> bool:
+        """Whether a lock is still ours, as far as is known."""
+        try:
+            return await self.ask(lambda: self._locks.holds(lock))
+        except DatabaseAwayError:
+            return True
+
+    def give_back(self, lock: Lock) -> None:
+        """Let others have it, soon."""
+        if not self.ending:
+            self._thread.submit(self._locks.give_back, lock)
+
+    def give_all_back(self) -> None:
+        """Let others have all that this member of the state has, in one step."""
+        member = self.state.member
+        if member is None:
+            return
+        statement = delete(LOCK).where(LOCK.c.member == member.token)
+
+        def give() -> None:
+            with suppress(PhbError):  # they are free when the member has left
+                self.state.run(lambda connection: connection.execute(statement))
+
+        self._thread.submit(give)
+
+    # -- history ------------------------------------------------------------
+
+    async def begin(self, prepared: Prepared, lock: Lock | None) -> Recorded:
+        """Record that a push begins; `end` ends it.
+
+        Raises:
+            LockLostError: The lock is somebody else's now.
+        """
+        recorded = Recorded(self.state, prepared, COMMAND, lock, self._recorder)
+        await self.ask(recorded.__enter__)
+        return recorded
+
+    async def end(self, recorded: Recorded, report: Pushed | None, error: BaseException | None) -> None:
+        """Record how a push ended; even where the task is cancelled meanwhile."""
+        if report is not None:
+            recorded.done(report)
+        kind = None if error is None else type(error)
+        await asyncio.shield(self.ask(lambda: recorded.__exit__(kind, error, None)))
+
+    async def last_good(self, switch: Switch) -> Push | None:
+        """Give the last push to a switch that ended well; None also while the database is away."""
+        try:
+            return await self.ask(lambda: self._recorder.last_good(switch.address, switch.device_id))
+        except DatabaseAwayError:
+            return None
