@@ -15,7 +15,7 @@ from typing import TypeVar
 from sqlalchemy import delete
 
 from phb.deploying import Prepared, Recorded
-from phb.errors import DatabaseAwayError, PhbError
+from phb.errors import DatabaseAwayError, InputError, PhbError
 from phb.inventory import Switch
 from phb.pushing.report import Report as Pushed
 from phb.state import Holder, Lock, Locks, Push, Recorder, State
@@ -63,10 +63,11 @@ class Records:
 
         Raises:
             DatabaseAwayError: It is away.
+            InputError: It can't be used, as a file that another process keeps locked.
         """
         try:
             answer = await asyncio.get_running_loop().run_in_executor(self._thread, question)
-        except DatabaseAwayError as error:
+        except (DatabaseAwayError, InputError) as error:
             if not self._away:
                 self._away = True
                 words = f"{error}; switches are kept all the same, and nobody takes any"
@@ -85,7 +86,7 @@ class Records:
         def take() -> Lock | Holder | None:
             try:
                 return self._locks.try_take(switch.address, switch.device_id, COMMAND, by_force=by_force)
-            except DatabaseAwayError:
+            except (DatabaseAwayError, InputError):
                 return None
 
         asked = self._thread.submit(take)
@@ -105,7 +106,7 @@ class Records:
         """Whether a lock is still ours, as far as is known."""
         try:
             return await self.ask(lambda: self._locks.holds(lock))
-        except DatabaseAwayError:
+        except (DatabaseAwayError, InputError):
             return True
 
     def give_back(self, lock: Lock) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from hashlib import blake2b
 from typing import Final
 
-from phb.errors import DatabaseAwayError
+from phb.errors import DatabaseAwayError, InputError
 from phb.inventory import Switch
 from phb.state import Member, Members
 from phb.watching.events import Event, Kind, Report
@@ -59,7 +59,7 @@ class Shares:
             before = self._members
             try:
                 await self._look()
-            except DatabaseAwayError:
+            except (DatabaseAwayError, InputError):
                 # Nobody takes anybody's switch: who lives can't be seen.
                 continue
             if self._members == before:
