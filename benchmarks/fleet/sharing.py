@@ -1,6 +1,6 @@
 """`fleet.share.*`: how soon others keep the switches of a controller that is killed or frozen, and what keeping costs.
 
-The controllers are processes of `phb watch --share` on this machine, by default with one SQLite file, the switches those
+Controllers are processes of `phb watch --share` on this machine, by default with one SQLite file, the switches those
 of `benchmarks.fleet.standing`. A killed process is seen to have ended; a frozen one loses its lease first, as one does
 whose machine is gone.
 """
