@@ -29,7 +29,7 @@ from phb.origin import Origin
 from phb.pushing.push import push_over
 from phb.pushing.report import Report
 from phb.sources import Document, poll_all, read_documents
-from phb.state import File, History, Holder, Lock, Locks, Names, Push, PushOutcome, State
+from phb.state import File, History, Holder, Lock, LockLostError, Locks, Names, Push, PushOutcome, State
 
 
 class ChangedSincePlanError(PhbError):
@@ -132,7 +132,9 @@ async def deploy(
 
     Raises:
         LockedError: Somebody else changes the switch.
+        LockLostError: Others have taken this process for dead meanwhile; nothing was written.
         ChangedSincePlanError: It isn't `expected_plan` any more.
+        DatabaseAwayError: The state's database is away; where it was away at the end, the push is done.
         SwitchError: As `phb.pushing.push`.
     """
     if state is None:
@@ -146,6 +148,9 @@ async def deploy(
         with Recorded(state, prepared, command, lock) as recorded:
             async with open_session(prepared.switch, prepared.artifact, election_id) as session:
                 await take_mastership(session)
+                # It may have taken long to get here; who was cut off meanwhile begins nothing (`phb.state.members`).
+                if state.member is not None and state.member.lost and not locks.holds(lock):
+                    raise LockLostError(switch.address)
                 report = await _checked(session, prepared, expected_plan)
             recorded.done(report)
             return report

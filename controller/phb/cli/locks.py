@@ -22,7 +22,7 @@ def locks(
     state: StateFile = None,
     json: Json = False,
 ) -> None:
-    """Show who is changing switches; locks of dead processes of this machine free themselves."""
+    """Show who is changing switches; locks of dead processes of this machine, and of dead members, free themselves."""
     from phb.state import Locks
 
     with open_state(state) as opened:

@@ -14,7 +14,16 @@ import typer
 from phb.cli.application import OK, REFUSED, app, epilog
 from phb.cli.interrupting import run_until_signal
 from phb.cli.listening import PageOptions
-from phb.cli.options import Json, PolicyFiles, ProgramOptions, ReadingOptions, StateFile, SwitchOptions, grouped
+from phb.cli.options import (
+    Json,
+    PolicyFiles,
+    ProgramOptions,
+    ReadingOptions,
+    StateFile,
+    SwitchOptions,
+    grouped,
+    known_state,
+)
 from phb.cli.output import console, print_error, print_json, print_line, print_table
 
 if TYPE_CHECKING:
@@ -170,9 +179,15 @@ def pushed_policies(
     chosen: Sequence[Switch], artifact: Artifact, reading: ReadingOptions, state: str | None
 ) -> Mapping[str, Prepared]:
     """Give the policies that switches without files were given last."""
-    from phb.cli.show.live import last_pushed
+    from phb.cli.show.live import last_pushed_by
 
-    found = {switch.name: last_pushed(switch, artifact, reading, state) for switch in chosen if not switch.policies}
+    unsaid = [switch for switch in chosen if not switch.policies]
+    if not unsaid:
+        return {}
+    with known_state(state) as opened:
+        if opened is None:
+            return {}
+        found = {switch.name: last_pushed_by(opened, switch, artifact, reading) for switch in unsaid}
     return {name: prepared for name, prepared in found.items() if prepared is not None}
 
 

@@ -4,7 +4,20 @@ import json
 
 import pytest
 
+from phb import deploying
 from phb.state import File, History, Locks, PushOutcome, State
+
+POLICY = """\
+phb: 1
+node: n
+ports:
+  - {number: 1, name: a, address: 10.0.1.1}
+  - {number: 2, name: b, address: 10.0.2.1}
+classes: [{name: c}]
+actions: [{name: x, set-tos: 64, class: c}]
+rules:
+  - {name: r, match: [{protocol: 6}], actions: [x]}
+"""
 
 
 def fill(place):
@@ -87,3 +100,53 @@ def test_a_server_that_is_not_there_is_one_error(phb, what, write_file, monkeypa
     assert (code, out, err.count("\n")) == (1, "", 1)
     assert err.startswith("phb: postgresql://me@127.0.0.1:1/phb: the database doesn't answer (")
     assert "secret" not in err
+
+
+@pytest.fixture
+def served(start_switch, postgresql, database, write_file, monkeypatch):
+    """A switch whose first update stops the database, and the arguments of a push to it."""
+    monkeypatch.setattr("phb.state.database.PATIENCE_S", 0)
+    switch = start_switch()
+    updates = []
+
+    def stop(update):
+        if not updates:
+            postgresql.stop()
+        updates.append(update)
+
+    switch.on_update = stop
+    return switch, ["push", "--address", switch.address, "--state", database, write_file("policy.yaml", POLICY)]
+
+
+def test_a_database_that_goes_in_the_middle_of_a_push_is_told_and_the_push_is_done(phb, served, postgresql, database):
+    switch, push = served
+    code, out, err = phb(*push)
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert "the database doesn't answer (" in err
+    assert "the switch holds the new policy, the history says it never ended" in err
+    assert switch.of_policies
+    postgresql.start()
+    with State(database) as state:
+        assert [kept.outcome for kept in History(state).pushes()] == [PushOutcome.STARTED]
+    # It couldn't leave; its lock is free after a lease, though the process lives.
+    assert phb(*push)[0] == 0
+
+
+def test_who_was_taken_for_dead_before_the_first_write_writes_nothing(
+    phb, start_switch, database, write_file, monkeypatch
+):
+    switch = start_switch()
+    place = (switch.address, 1, "push")
+
+    def arbitrate_late(session):
+        with State(database) as other:
+            Locks(other).try_take(*place, by_force=True)
+        return take(session)
+
+    take = deploying.take_mastership
+    monkeypatch.setattr(deploying, "take_mastership", arbitrate_late)
+    monkeypatch.setattr("phb.state.members.Member.lost", True)
+    code, _, err = phb("push", "--address", switch.address, "--state", database, write_file("policy.yaml", POLICY))
+    assert code == 1
+    assert "the lock has been taken from us meanwhile" in err
+    assert not switch.of_policies

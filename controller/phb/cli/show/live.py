@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from phb.device.artifact import Artifact
     from phb.inventory import Switch
     from phb.show.reading import Reading
+    from phb.state import State
 
 T = TypeVar("T")
 
@@ -113,19 +114,22 @@ def _prepared(look: Look, where: Switch, artifact: Artifact, state: str | None) 
 
 def last_pushed(where: Switch, artifact: Artifact, reading: ReadingOptions, state_file: str | None) -> Prepared | None:
     """Give the policies of the last good push that the state knows; None where it knows none."""
+    with known_state(state_file) as state:
+        return None if state is None else last_pushed_by(state, where, artifact, reading)
+
+
+def last_pushed_by(state: State, where: Switch, artifact: Artifact, reading: ReadingOptions) -> Prepared | None:
+    """Give the policies of the last good push that an open state knows; None where it knows none."""
     from phb.deploying import prepare
     from phb.sources import Document
     from phb.state import History
 
-    with known_state(state_file) as state:
-        if state is None:
-            return None
-        history = History(state)
-        push = history.last_good(where.address, where.device_id)
-        if push is None:
-            return None
-        documents = [Document(file.path, file.content, file.format_name) for file in history.files(push.number)]
-        dialect = ReadingOptions(dialect=push.dialect).options().dialect
+    history = History(state)
+    push = history.last_good(where.address, where.device_id)
+    if push is None:
+        return None
+    documents = [Document(file.path, file.content, file.format_name) for file in history.files(push.number)]
+    dialect = ReadingOptions(dialect=push.dialect).options().dialect
     target = check_target(push.target) or where.target
     restored = where.model_copy(update={"format": push.format_name, "dialect": dialect, "target": target})
     return prepare(restored, artifact, at=reading.moment(), documents=documents)
