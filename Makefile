@@ -148,7 +148,7 @@ miri: ## the parts without native code under Miri (nightly Rust with the compone
 
 # Not optimised: they run for seconds, and optimised they are built for minutes.
 build/tools/bin/cargo-%:
-	CARGO_PROFILE_DEV_DEBUG=false cargo install cargo-$* --debug --locked --quiet --root build/tools --target-dir target/tools
+	CARGO_PROFILE_DEV_DEBUG=false $(NICE) cargo install cargo-$* --debug --locked --quiet --root build/tools --target-dir target/tools
 
 bench: setup ## measure speed: ratios of one run, table, out/bench.json and out/bench.md (root for all; PAGE=..., BMV2_BUILD="-O3")
 	$(BIN)/python -m benchmarks --json out/bench.json --page $(or $(PAGE),out/bench.md)
@@ -229,6 +229,7 @@ system-packages:
 		command -v chromium >/dev/null || wanted="$$wanted chromium"; \
 		for package in snmpd snmptrapd; do [ -x /usr/sbin/$$package ] || wanted="$$wanted $$package"; done; \
 		command -v snmpwalk >/dev/null || wanted="$$wanted snmp"; \
+		ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || wanted="$$wanted postgresql"; \
 		$(BIN)/python -c 'import ldap' 2>/dev/null || wanted="$$wanted libldap2-dev libsasl2-dev gcc libc6-dev"; \
 		$(BIN)/python -c 'import netifaces' 2>/dev/null || wanted="$$wanted gcc libc6-dev"; \
 		if [ -n "$$wanted" ]; then \

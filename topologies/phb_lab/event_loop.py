@@ -20,6 +20,11 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
     """
     if threading.current_thread() is threading.main_thread():
         return _main_runner().run(coroutine)
+    return run_beside(coroutine)
+
+
+def run_beside(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end in the loop of all other threads, which goes on while the main one does other work."""
     with _MAKING:  # a cache alone lets threads that come at once make one loop each
         loop = _shared_loop()
     return asyncio.run_coroutine_threadsafe(coroutine, loop).result()

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sqlalchemy import Connection, Table, text
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql
 
 
 def insert_into(connection: Connection, table: Table) -> sqlite.Insert | postgresql.Insert:
     """Give an insert that can say what happens where a row is there already."""
     if connection.dialect.name == "postgresql":
+        from sqlalchemy.dialects import postgresql  # files need none of it
+
         return postgresql.insert(table)
     return sqlite.insert(table)
 

@@ -12,12 +12,13 @@ from phb.state.history import History
 
 
 class FollowedHistory:
-    """The history of a state. A file is opened at each look, and may be replaced; with a server we stay connected."""
+    """The history of a state, which stays open; a file may be replaced by another one."""
 
     def __init__(self, place: Place | Path | str) -> None:
         self._place = place_of(place)
         self._state: State | None = None
         self._seen: object = None
+        self._file: tuple[int, int] | None = None
 
     def close(self) -> None:
         """Close the connection, if there is one."""
@@ -33,16 +34,24 @@ class FollowedHistory:
             InputError: It isn't a state that can be read.
             DatabaseAwayError: The database is away.
         """
+        file = self._which()
+        if file != self._file:
+            self.close()
         if not self._place.is_there():
             yield None
             return
         if self._state is None:
             self._state = State(self._place, patience_s=0)
+            self._file = self._which()
+        history = History(self._state)
+        seen = history.mark()
+        yield history if again or seen != self._seen else None
+        self._seen = seen
+
+    def _which(self) -> tuple[int, int] | None:
+        """Give which file it is now; None of a server, or where there is none."""
         try:
-            history = History(self._state)
-            seen = history.mark()
-            yield history if again or seen != self._seen else None
-            self._seen = seen
-        finally:
-            if self._place.path is not None:
-                self.close()
+            about = None if self._place.path is None else self._place.path.stat()
+        except OSError:
+            return None
+        return None if about is None else (about.st_dev, about.st_ino)

@@ -31,11 +31,12 @@ def sample(switch: str, minute: int, packets: int, rules: tuple[str, ...] = ("vo
     return Sample(switch, minute * MINUTE_NS + 1, minute * MINUTE_NS + 1, 1, 1, {"gold": gold}, policies, streams)
 
 
-def write(file: HistoryFile, closed: Closed) -> None:
-    """Write a minute, in a transaction."""
+def write(file: HistoryFile, *several: Closed) -> None:
+    """Write minutes, in a transaction."""
     everyone = file.everyone()
-    file.name(everyone, {closed.switch: [*subjects_of(closed.start), *subjects_of(closed.latest)]})
-    file.put(file.rows([(everyone[closed.switch], closed)]))
+    for each in several:
+        file.name(everyone, {each.switch: [*subjects_of(each.start), *subjects_of(each.latest)]})
+    file.put(file.rows((everyone[each.switch], each) for each in several))
 
 
 def write_history(
@@ -45,12 +46,13 @@ def write_history(
     with HistoryFile(path) as file, file.transaction():
         for switch in switches:
             start, packets = sample(switch, FIRST - 30, 0, rules), 0
+            several = []
             for first in (FIRST - 30, FIRST):
                 for minute in range(first, first + 10):
                     packets += 1000
                     ended = (minute * MINUTE_NS) if minute == first + 9 else 0
                     gaps = (Gap(ended - 30 * 10**9, ended, counted=first == FIRST),) if ended else ()
-                    closed = Closed(switch, minute, start, sample(switch, minute, packets, rules), gaps)
-                    write(file, closed)
+                    several.append(Closed(switch, minute, start, sample(switch, minute, packets, rules), gaps))
+            write(file, *several)
             subject = Subject(SubjectKind.POLICY, rules[0], "")
             file.networks([(file.everyone()[switch].subjects[subject], "10.1.0.0/16", "10.2.0.0/16")])

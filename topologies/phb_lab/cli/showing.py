@@ -117,9 +117,13 @@ def shown(
     if not options.shows:
         yield None
         return
+    from phb import Artifact
+    from phb.database import Place
+    from phb.monitor.listening.asking import Asking
     from phb.monitor.live.recording import Recorder, again
     from phb_lab.live.serving import ANYWHERE, serving, stay
     from phb_lab.live.showing import Pace, Showing
+    from phb_lab.virtual import EPOCH
 
     networks = (network_of(study, test, seed=seed, options=chosen, policies=policies) for test, chosen in jobs)
     title = f"phb-lab run {study.given_as}, seed {seed}"
@@ -132,7 +136,9 @@ def shown(
         showing = Showing(title, networks, every_ns=options.every_ns, pace=pace)
         live, address = showing.live, ""
         if options.live:
-            address = stack.enter_context(serving(options.listen or ANYWHERE, live, lambda: again(path, live.hello)))
+            asked = Asking(showing, live, Artifact.load(), Place(), lambda: EPOCH)
+            where = options.listen or ANYWHERE
+            address = stack.enter_context(serving(where, live, lambda: again(path, live.hello), asked))
         recorder = Recorder(path)
         stack.callback(recorder.close)
         showing.record(recorder)

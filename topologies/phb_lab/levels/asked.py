@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from phb import Report
+from phb.deploying import Prepared
 from phb.model import PolicySet
 from phb.monitor.observation import Taker
 from phb.sources import read_sources
@@ -39,6 +40,7 @@ class Looks:
         at_all: whether switches are looked at whose policies state none.
         before_ns: what observations' times add to that of the run: tests that went before it.
         pushed: told what the push to each switch did, by its name.
+        opened: told which policies the switches have that are looked at.
         after: called after each look with its time (ns since the run began); may wait, and may raise to stop.
     """
 
@@ -48,6 +50,7 @@ class Looks:
     at_all: bool = False
     before_ns: int = 0
     pushed: Callable[[Mapping[str, Report]], None] = lambda reports: None
+    opened: Callable[[Sequence[Prepared]], None] = lambda prepared: None
     after: Callable[[int], None] = lambda now_ns: None
 
 

@@ -63,6 +63,7 @@ class Watching:
     async def _open(self, network: Network, addresses: Mapping[str, str], at: datetime) -> None:
         artifact = phb.Artifact.load()
         judged = False
+        opened = []
         for switch in network.switches:
             where = inventory.Switch(
                 name=switch.name,
@@ -75,6 +76,7 @@ class Watching:
             judged |= bool(objectives)
             if not objectives and not self._looks.at_all:
                 continue
+            opened.append(prepared)
             session = await self._stack.enter_async_context(open_session(where, artifact))
             judging = Judging(switch.name)
             judging.follow(objectives, self._began_ns)
@@ -83,6 +85,8 @@ class Watching:
             self._watched.append(_Watched(switch.name, looking, rates, judging))
         if self._looks.judged and not judged:
             raise UsageError(f"{network.name}: found no objectives in its policies, expected some to judge")
+
+        self._looks.opened(opened)
 
     def close(self) -> None:
         """End the sessions."""

@@ -1,14 +1,12 @@
-"""The operations page of a run or of a recording, served in a thread of its own beside what is synchronous."""
+"""The operations page of a run or of a recording, served beside what is synchronous."""
 
-import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from threading import Thread
-from typing import Any, TypeVar
 
-from phb.monitor.listening import serve
+from phb.monitor.listening import Asked, serve
 from phb.monitor.live import Live
+from phb_lab import event_loop
 from phb_lab.interruption import InterruptedRunError, Interruption
 
 ANYWHERE = "127.0.0.1:0"
@@ -16,27 +14,23 @@ ANYWHERE = "127.0.0.1:0"
 
 _LOOK_S = 0.1
 
-T = TypeVar("T")
-
 
 @contextmanager
-def serving(listen: str, live: Live, recording: Callable[[], Iterable[bytes]]) -> Iterator[str]:
+def serving(
+    listen: str, live: Live, recording: Callable[[], Iterable[bytes]], asked: Asked | None = None
+) -> Iterator[str]:
     """Serve the page for as long as the context lasts; give its address, as a browser wants it.
 
     Args:
         listen: ``HOST:PORT`` of loopback.
         live: Whose figures these are.
         recording: Gives the lines of the whole, with their ends, once `live` has ended.
+        asked: Answers what the figures don't tell.
 
     Raises:
         phb.InputError: there is no such address, others could reach it, or somebody else has its port.
     """
-    loop = asyncio.new_event_loop()
-    thread = Thread(target=loop.run_forever, name="page", daemon=True)
-    thread.start()
-
-    def call(work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, loop).result()
+    server = serve(listen, live, recording=recording, asked=asked)
 
     async def enter() -> str:
         return await server.__aenter__()
@@ -44,18 +38,11 @@ def serving(listen: str, live: Live, recording: Callable[[], Iterable[bytes]]) -
     async def leave() -> None:
         await server.__aexit__(None, None, None)
 
-    server = serve(listen, live, recording=recording)
+    address = event_loop.run_beside(enter())
     try:
-        address = call(enter())
-        try:
-            yield address
-        finally:
-            call(leave())
-            call(loop.shutdown_asyncgens())
+        yield address
     finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
+        event_loop.run_beside(leave())
 
 
 def stay() -> None:

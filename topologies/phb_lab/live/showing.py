@@ -1,11 +1,13 @@
 """Tests of a run, one after another on one time axis, as live messages: for a page, for a recording, or for both."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC
 
 from phb import Report
+from phb.deploying import Prepared
 from phb.entries import Change
+from phb.inventory import Switch
 from phb.monitor.live import Live, line_of
 from phb.monitor.live.recording import Recorder
 from phb.monitor.observation import Event, EventKind
@@ -91,6 +93,7 @@ class Showing:
         self._pace = pace
         self._before_ns = self._now_ns = 0
         self._pushes = 0
+        self._prepared: Mapping[str, Prepared] = {}
         switches, links = overview(networks)
         if not switches:
             raise UsageError(f"{title}: found no switch in these tests, expected one to watch")
@@ -125,6 +128,7 @@ class Showing:
             at_all=True,
             before_ns=self._before_ns,
             pushed=self._pushed,
+            opened=self._opened,
             after=self._looked,
         )
 
@@ -142,6 +146,18 @@ class Showing:
         if self._recorder is not None:
             self._recorder.close()
         self.live.ended({"first": BEGAN_NS // 1_000_000, "last": (BEGAN_NS + self._now_ns) // 1_000_000})
+
+    def switch(self, name: str) -> Switch | None:
+        """Give a switch of the test that runs; None where it has no such switch."""
+        prepared = self._prepared.get(name)
+        return None if prepared is None else prepared.switch
+
+    def prepared(self, switch: str) -> Prepared | None:
+        """Give the policies that a switch has in this test."""
+        return self._prepared.get(switch)
+
+    def _opened(self, prepared: Sequence[Prepared]) -> None:
+        self._prepared = {each.switch.name: each for each in prepared}
 
     def _pushed(self, reports: Mapping[str, Report]) -> None:
         for switch, report in reports.items():

@@ -122,6 +122,12 @@ def test_a_run_is_seen_while_it_runs_and_can_be_stopped(office, tmp_path):
             assert "recording" not in hello
             assert begun["message"] == "fifo: one queue"
             assert {each["kind"] for each in details} == {"tick", "detail"}
+            asked = f"{address}api/switches/router"
+            policy = json.loads(get(f"{asked}/policy"))
+            assert [Path(each["path"]).name for each in policy["files"]] == ["router.yaml", "fifo.yaml"]
+            assert [each["port"] for each in json.loads(get(f"{asked}/queues"))["ports"]] in ([2], [1, 2])
+            packet = "tcp+10.0.2.1:1500+%3E+10.0.1.1:700+in+wan"
+            assert "lan" in get(f"{address}api/explain?switch=router&packet={packet}")
             process.send_signal(signal.SIGINT)
             errors = process.stderr.read()
             assert process.wait(timeout=30) == 130

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from phb.database import Place, place_of
-from phb.errors import DatabaseError, InputError, PhbError
+from phb.errors import DatabaseAwayError, DatabaseError, InputError, PhbError
 from phb.files import in_words
 from phb.model import PolicySet
 from phb.monitor.history.books import MINUTE_NS, Books
@@ -200,6 +200,7 @@ class _Keeper:
         self._row: Row | None = None
         self._looks_at = 0.0
         self._alive_ns = self._newest_subject = 0
+        self._relieves = False
         try:
             self._file = HistoryFile(self._place, token=self.token)
         except (OSError, DatabaseError):
@@ -290,11 +291,15 @@ class _Keeper:
                 words = in_words(error)
             case InputError():
                 words = error.found
+            case DatabaseError():
+                words = error.message
             case _:
                 words = str(error)
-        if words != self._trouble:
+        # A database that starts again says other words each time.
+        trouble = "away" if isinstance(error, DatabaseAwayError) else words
+        if trouble != self._trouble:
             self._tell(f"it can't be written ({words}); records wait in memory")
-            self._trouble = words
+            self._trouble = trouble
         # Its disk may be away: it is opened anew.
         self._close()
 
@@ -355,6 +360,8 @@ class _Keeper:
         if before is None or before.token != row.token:
             self._tell(f"{row.called} writes it, and this monitor stands by")
         if before is None or before.beat != row.beat:
+            # Whoever lives while this one is there watches, too.
+            self._relieves |= before is not None
             self._alive_ns = self._books.now_ns
             told_ns = self._alive_ns
             kept = [each for each in self._events if each.time_ns > told_ns - 2 * tolerance_ns(each)]
@@ -443,7 +450,7 @@ class _Keeper:
         ]
         if closed.switch in self._fresh:
             self._fresh.discard(closed.switch)
-            if closed.start.time_ns - before.time_ns > GAP_NS:
+            if closed.start.time_ns - before.time_ns > GAP_NS and not self._relieves:
                 gaps.insert(0, Gap(before.time_ns, closed.start.time_ns, before.instance == closed.start.instance))
             if self.token and is_counted(before.instance) and is_counted(closed.latest.instance):
                 # Each monitor counts the restarts that it has seen. Counters that went back tell of others.

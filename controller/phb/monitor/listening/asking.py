@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from time import monotonic
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from phb.deploying import Prepared, deploy, prepare, recalled
 from phb.device.artifact import Artifact
@@ -17,7 +17,6 @@ from phb.explain import explain, parse_packet
 from phb.inventory import Switch
 from phb.monitor.listening.routes import NotKnownError
 from phb.monitor.live.live import Live
-from phb.monitor.monitoring import Monitor
 from phb.monitor.wanted import direction_of
 from phb.origin import Origin
 from phb.pushing.report import Report
@@ -41,6 +40,16 @@ PAGE: Final = "page"
 """The command of a push in the history that the page asked for."""
 
 
+class Known(Protocol):
+    """Who knows switches and their policies: a monitor."""
+
+    def switch(self, name: str) -> Switch | None:
+        """Give a switch; None where it isn't watched."""
+
+    def prepared(self, switch: str) -> Prepared | None:
+        """Give the policies that a switch has been given, as far as they are known."""
+
+
 class Asking:
     """Answers of a monitor (`phb.monitor.listening.Asked`).
 
@@ -50,7 +59,7 @@ class Asking:
 
     def __init__(
         self,
-        monitor: Monitor,
+        monitor: Known,
         live: Live,
         artifact: Artifact,
         state: Place,

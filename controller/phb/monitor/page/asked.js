@@ -154,7 +154,7 @@ export class Explain {
       make('h3', { class: told.drop_reason ? 'dropped' : '' }, `${visible(told.endpoints)}, ${count(told.length)} bytes, in ${visible(told.ingress_port)} → ${told.drop_reason ? `dropped: ${visible(told.drop_reason)}` : visible(told.egress_port)}`),
       make('dl', {}, rows.map(([name, value]) => [make('dt', {}, name), make('dd', {}, value)])),
       make('h4', {}, 'Step by step'), make('ol', { class: 'steps' }, steps),
-      (told.objectives || []).length ? [make('h4', {}, 'Objectives'), make('ul', {}, told.objectives.map(one => make('li', {}, visible(typeof one === 'string' ? one : Object.values(one).filter(value => value !== null && typeof value !== 'object').join(' '), 500))))] : '',
+      (told.objectives || []).length ? [make('h4', {}, 'Objectives'), make('ul', {}, told.objectives.map(one => make('li', {}, `${visible(one.of)}: ${visible(one.words, 500)} `, this.source(one.file, one.line))))] : '',
       notes.length ? [make('h4', {}, 'Notes'), make('ul', {}, notes)] : '')
   }
 

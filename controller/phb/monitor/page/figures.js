@@ -5,6 +5,8 @@ import { STATES, bits, clock, counted, draw, happenedWords, keep, lasting, make,
 
 const PERCENTILES = ['50', '90', '99', '99.9']
 const MOST_HAPPENED = 40
+const FEW_OBJECTIVES = 8
+const STRIP_PX = 14
 // What is faster than this many decades below the slowest stands at the bottom.
 const MOST_DECADES = 5
 const NOTHING = { bps: 0, pps: 0, refused: 0, queued: null }
@@ -63,18 +65,29 @@ class Objectives {
   constructor(page) {
     this.page = page
     this.list = make('ul', { class: 'objectives' })
-    this.element = section('Objectives', this.list)
+    this.more = make('button', { type: 'button', onclick: () => {
+      this.all = !this.all
+      page.redraw()
+    } })
+    this.element = section('Objectives', this.list, this.more)
     this.rows = new Map()
   }
 
-  begin() { keep(this.list, this.rows, []) }
+  begin() {
+    this.all = false
+    keep(this.list, this.rows, [])
+  }
 
   update(span, groups, details) {
     const latest = details.findLast(detail => detail.away === undefined && detail.t <= span.now)
     const asked = latest ? latest.objectives : []
     this.element.hidden = !asked.length
     const order = { 'not-achieved': 0, unknown: 1, okay: 2 }
-    const sorted = [...asked].sort((one, other) => order[one.state] - order[other.state])
+    const worstFirst = [...asked].sort((one, other) => order[one.state] - order[other.state])
+    const sorted = this.all ? worstFirst : worstFirst.slice(0, FEW_OBJECTIVES)
+    const okay = worstFirst.slice(FEW_OBJECTIVES).every(one => one.state === 'okay')
+    this.more.hidden = asked.length <= FEW_OBJECTIVES
+    say(this.more, this.all ? 'only the worst' : `${asked.length - FEW_OBJECTIVES} more${okay ? ', which are okay' : ''}`)
     keep(this.list, this.rows, sorted.map(keyOf), () => new Objective(this.page))
     // One pass over the details for all rows.
     const runs = new Map()
@@ -104,7 +117,7 @@ class Objective {
     this.state = make('span', { class: 'state' })
     this.name = make('span', { class: 'name' })
     this.value = make('span', { class: 'value' })
-    this.chart = new Chart('State of an objective over time', 22, page.crosshair, undefined, 0)
+    this.chart = new Chart('State of an objective over time', STRIP_PX, page.crosshair, undefined, 0)
     this.chart.element.classList.add('strip')
     this.element = make('li', {}, make('p', {}, this.sign, this.name, this.state, this.value), this.chart.element)
   }
@@ -118,7 +131,7 @@ class Objective {
     this.since = one.since > 0 && one.state !== 'unknown' ? `${word} since ${clock(one.since, span.virtual)}` : word
     set(this.chart.element, 'aria-label', `${visible(one.of)}, ${measureWords(one)}: ${this.since}. Left and right move through time.`)
     this.chart.frame(span, [])
-    const shapes = { okay: [16, 22], unknown: [18, 20], 'not-achieved': [0, 22] }
+    const shapes = { okay: [STRIP_PX - 5, STRIP_PX], unknown: [STRIP_PX - 3, STRIP_PX - 2], 'not-achieved': [0, STRIP_PX] }
     this.chart.paths(['okay', 'unknown', 'not-achieved'].map(state => {
       const [top, bottom] = shapes[state]
       const path = runs.filter(run => run.state === state && run.to > span.from).map(run => {
@@ -296,7 +309,7 @@ class Delays {
     this.page = page
     this.box = make('div', { class: 'charts' })
     this.idle = make('p', { class: 'muted' })
-    this.element = section('Delay of the classes', make('p', { class: 'key' }, 'lines at 50, 90, 99 and 99.9\u00a0%'), this.box, this.idle)
+    this.element = section('Delay of the classes', make('p', { class: 'key' }, 'thick line 50\u00a0%, thin line 99\u00a0%, bands to 90, 99 and 99.9\u00a0%; dashed is what an objective asks for'), this.box, this.idle)
     this.figures = new Map()
   }
 

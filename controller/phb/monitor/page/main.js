@@ -6,7 +6,7 @@ import { Figures } from './figures.js'
 import { Network, Strip } from './network.js'
 import { Stream, ask, inside, messagesOf, path } from './source.js'
 import { Store } from './store.js'
-import { at, clock, counted, isVirtual, make, say, set, visible } from './words.js'
+import { COLLATOR, at, clock, counted, isVirtual, make, say, set, visible } from './words.js'
 
 const FRESH = { switch: '', view: 'figures', port: '', class: '', window: '300', from: '', find: '', sort: 'trouble', only: '', packet: '', file: '', line: '' }
 const OF_A_SWITCH = ['view', 'port', 'class', 'packet', 'file', 'line']
@@ -16,6 +16,8 @@ const WINDOWS = { 60: '1 min', 300: '5 min', 900: '15 min', all: 'all' }
 const SPEEDS = ['1', '2', '5', '10', '30', '60', '300']
 const COLOURS = 12
 const DRAW_MS = 200
+const REST = 'class-default'
+const inOrder = names => [...names].sort((one, other) => (one === REST) - (other === REST) || COLLATOR.compare(one, other))
 const OVER_TIME = new Set(['figures', 'policy'])
 const SERIES = 'series?seconds=900&most=900'
 
@@ -232,18 +234,19 @@ class Page {
     }
   }
 
-  // Classes of the switch, those that were seen first before others; each keeps its colour.
+  // Classes of the switch in the order of their names; each keeps its colour.
   classes() {
     const here = this.store.detail(this.state.switch, this.store.latest)
-    for (const name of here ? Object.keys(here.classes) : []) this.colour(name)
-    for (const port of here ? Object.values(here.ports) : []) for (const name of Object.keys(port.queues)) this.colour(name)
-    return [...this.colours.keys()]
+    const queued = here ? Object.values(here.ports).flatMap(port => Object.keys(port.queues)) : []
+    const fresh = [...here ? Object.keys(here.classes) : [], ...queued].filter(name => !this.colours.has(name))
+    for (const name of inOrder(fresh)) this.colour(name)
+    return inOrder(this.colours.keys())
   }
 
   colour(name) {
     if (!this.colours.has(name)) {
       const used = [...this.colours.values()].filter(colour => colour !== 'cd').length
-      this.colours.set(name, name === 'class-default' ? 'cd' : `c${used % COLOURS}`)
+      this.colours.set(name, name === REST ? 'cd' : `c${used % COLOURS}`)
     }
     return this.colours.get(name)
   }

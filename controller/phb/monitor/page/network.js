@@ -1,7 +1,7 @@
 // All switches: a map where links are known, and a tile each.
 
 import { layout } from './layout.js'
-import { CONDITIONS, at, bits, clock, counted, draw, keep, lasting, make, packets, say, set, visible } from './words.js'
+import { COLLATOR, CONDITIONS, at, bits, clock, counted, draw, keep, lasting, make, packets, say, set, visible } from './words.js'
 
 const ORDER = { 'not-achieved': 0, away: 1, waiting: 2, okay: 3 }
 const RATES_MS = 120e3
@@ -9,7 +9,6 @@ const SPARK = [96, 22]
 // With more nodes, only those in trouble have their name beside them; the others tell it when they are pointed at.
 const MANY_NODES = 60
 const RESORT_MS = 10000
-const COLLATOR = new Intl.Collator('en', { numeric: true })
 const NARROW_PX = 600
 const HOP_PX = 75
 

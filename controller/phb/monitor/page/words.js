@@ -85,6 +85,8 @@ export function clock(ms, virtual) {
   return `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`
 }
 
+export const COLLATOR = new Intl.Collator('en', { numeric: true })
+
 export const CONDITIONS = {
   'not-achieved': { sign: '▲', word: 'not achieved' },
   away: { sign: '✕', word: 'away' },

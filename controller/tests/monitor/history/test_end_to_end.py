@@ -1,6 +1,7 @@
-"""``phb monitor --history`` beside a real switch: killed, started again, and each packet is counted once."""
+"""``phb monitor`` with its history beside a real switch: killed, frozen, cut off, and each packet is counted once."""
 
 import json
+import re
 import signal
 import sqlite3
 import subprocess
@@ -9,6 +10,7 @@ import time
 from contextlib import closing
 from itertools import count
 
+import psycopg
 import pytest
 
 import phb_p4
@@ -108,3 +110,81 @@ def test_each_packet_is_counted_once(tmp_path, switch):
         for by, name in ((By.POLICY, "calls"), (By.SUBNET, "10.1.0.0/16 > anywhere")):
             account = accounts(file, by, 0, 10**8).accounts[0]
             assert (account.name, account.figures[0]) == (name, 731)
+
+
+class Sharing:
+    """Monitors of one switch that share a database, each with a file of what it says."""
+
+    def __init__(self, folder, address, postgresql):
+        self.folder, self.address, self.postgresql = folder, address, postgresql
+        self.name = postgresql.fresh()
+        self.url = postgresql.url(self.name)
+        self.monitors = []
+
+    def start(self):
+        words = [sys.executable, "-m", "phb", "monitor", "--address", self.address, "--interval", "0.1"]
+        said = self.folder / f"said{len(self.monitors)}"
+        with said.open("w") as output:
+            command = [*words, "--state", self.url, "policy.yaml"]
+            process = subprocess.Popen(command, cwd=self.folder, stdout=output, stderr=output)
+        self.monitors.append((process, said))
+        return process, said
+
+    def writer(self):
+        """Give the process that writes, and how often something was written."""
+        try:
+            ((called, writes),) = self.postgresql.sql("SELECT called, writes FROM phb_history.writer", name=self.name)
+        except psycopg.Error:
+            return 0, 0
+        number = re.search(r"process (\d+)", called)
+        return int(number[1]) if number else 0, writes
+
+    @staticmethod
+    def wait(condition):
+        end = time.monotonic() + 120
+        while not condition():
+            assert time.monotonic() < end
+            time.sleep(0.05)
+
+    def end(self):
+        for process, _ in self.monitors:
+            if process.poll() is None:
+                process.send_signal(signal.SIGCONT)
+                process.terminate()
+        return [process.wait() for process, _ in self.monitors]
+
+
+def test_monitors_share_a_database(tmp_path, switch, postgresql):
+    made, address = switch
+    sharing = Sharing(tmp_path, address, postgresql)
+    try:
+        first, _ = sharing.start()
+        sharing.wait(lambda: sharing.writer()[0] == first.pid and sharing.writer()[1] > 2)
+        second, said = sharing.start()
+        sharing.wait(lambda: "this monitor stands by" in said.read_text())
+        traffic(made, 700)
+        first.kill()
+        sharing.wait(lambda: sharing.writer()[0] == second.pid)
+        traffic(made, 30)
+        # The database is killed under them.
+        writes = sharing.writer()[1]
+        third, _ = sharing.start()
+        postgresql.stop("kill")
+        traffic(made, 5)
+        sharing.wait(lambda: "doesn't answer" in said.read_text())
+        postgresql.start()
+        sharing.wait(lambda: sharing.writer()[1] > writes)
+        sharing.wait(lambda: "it is written again" in said.read_text())
+        second.send_signal(signal.SIGSTOP)
+        sharing.wait(lambda: sharing.writer()[0] == third.pid)
+        traffic(made, 11)
+        second.send_signal(signal.SIGCONT)
+        sharing.wait(lambda: f"process {third.pid} on" in said.read_text())
+        traffic(made, 1)
+        time.sleep(0.5)  # a few samples
+    finally:
+        codes = sharing.end()
+    assert codes == [-signal.SIGKILL, 0, 0]
+    words = ("accounting", "--state", sharing.url, "--from", "2026-01-01", "--json")
+    found = json.loads(phb(tmp_path, *words, "--by", "class"))
+    assert [(each["name"], each["sent_packets"]) for each in found["accounts"]] == [("gold", 747)]

@@ -99,14 +99,26 @@ def written(file, minutes, packets=100):
     """Write minutes of one class with so many packets each."""
     with file.transaction():
         start = a_sample(0, a_class("gold", 1))
-        for number, minute in enumerate(minutes, 1):
-            sample = a_sample((minute * MINUTE_NS - BEGAN_NS) / 1e9, a_class("gold", 1, sent=packets * number))
-            write(file, Closed("edge", minute, start, sample))
+        several = (
+            Closed("edge", minute, start, a_sample(_second(minute), a_class("gold", 1, sent=packets * number)))
+            for number, minute in enumerate(minutes, 1)
+        )
+        write(file, *several)
 
 
-def test_old_minutes_are_rounded_and_hours_and_days_stay(tmp_path):
+def _second(minute):
+    return (minute * MINUTE_NS - BEGAN_NS) / 1e9
+
+
+@pytest.fixture(params=["file", "database"])
+def place(request, tmp_path):
+    """A new history of each kind."""
+    return tmp_path / "h" if request.param == "file" else request.getfixturevalue("database")
+
+
+def test_old_minutes_are_rounded_and_hours_and_days_stay(place):
     minutes = range(DAY_0, DAY_0 + 3 * DAY, 10)
-    with HistoryFile(tmp_path / "h") as file:
+    with HistoryFile(place) as file:
         written(file, minutes, 1001)
         now_ns = (DAY_0 + 3 * DAY) * MINUTE_NS
         assert keep_up(file, Retention(minutes=DAY), now_ns)
@@ -128,8 +140,8 @@ def test_old_minutes_are_rounded_and_hours_and_days_stay(tmp_path):
 AGES = Retention(seconds=HOUR, minutes=DAY, rounded=2 * DAY, hours=4 * DAY, days=6 * DAY)
 
 
-def test_what_is_older_than_its_retention_goes(tmp_path):
-    with HistoryFile(tmp_path / "h") as file:
+def test_what_is_older_than_its_retention_goes(place):
+    with HistoryFile(place) as file:
         written(file, range(DAY_0, DAY_0 + 10 * DAY, 60))
         now_ns = (DAY_0 + 10 * DAY) * MINUTE_NS
         while keep_up(file, AGES, now_ns):
@@ -143,8 +155,8 @@ def test_what_is_older_than_its_retention_goes(tmp_path):
     }
 
 
-def test_a_file_that_is_too_large_loses_its_oldest_minutes_first(tmp_path):
-    with HistoryFile(tmp_path / "h") as file:
+def test_a_file_that_is_too_large_loses_its_oldest_minutes_first(place):
+    with HistoryFile(place) as file:
         written(file, range(DAY_0, DAY_0 + 10 * DAY, 12))
         now_ns = (DAY_0 + 10 * DAY) * MINUTE_NS
         while keep_up(file, Retention(minutes=DAY), now_ns):

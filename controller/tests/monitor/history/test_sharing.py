@@ -6,6 +6,7 @@ What becomes of their transactions is drawn: cut off before any statement, or af
 
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import count
 
 import pytest
@@ -16,11 +17,14 @@ from sqlalchemy import Engine, event
 
 from phb.database import Database
 from phb.errors import DatabaseAwayError
+from phb.model import Objectives
 from phb.monitor.history import Retention
-from phb.monitor.history.file import HistoryFile, Level
+from phb.monitor.history.coding import packed, unpacked
+from phb.monitor.history.file import HistoryFile, Level, Told, event_row
 from phb.monitor.history.keeping import _Keeper
+from phb.monitor.history.sharing import Echo, after_second
 from phb.monitor.history.totals import Totals
-from phb.monitor.observation import Event, EventKind, Observation
+from phb.monitor.observation import Event, EventKind, Judgement, Measure, Observation, Subject, SubjectKind
 from tests.examples import share
 
 MINUTE = BEGAN_NS // SECOND_NS // 60
@@ -82,6 +86,13 @@ class Network:
         self.events = 0
         self.messages = []
         self.monitors = [Monitor(self.keeper(), offset) for offset in offsets]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for monitor in self.monitors:
+            monitor.keeper._close()
 
     def keeper(self):
         return _Keeper(self.place, Retention(), self.messages.append, clock=lambda: self.second)
@@ -191,35 +202,111 @@ OPERATIONS = st.one_of(
 @given(st.lists(OPERATIONS, max_size=40), st.lists(st.integers(-9, 9), min_size=MONITORS, max_size=MONITORS))
 def test_each_packet_and_event_is_there_once(emptied, faults, operations, offsets):
     place = emptied()
-    network = Network(place, faults, offsets)
-    network.sent = 777
-    network.step(1)
-    network.step(1)
-    numbers = count()
-    for name, value in operations:
-        match name:
-            case "traffic":
-                network.sent += value
-            case "step":
-                network.step(value)
-            case "fault":
-                # The writer of now, mostly.
-                writers = [number for number, each in enumerate(network.monitors) if each.keeper.writes]
-                network.step(1, value, (writers or [next(numbers) % MONITORS])[0])
-            case "kill" if sum(each.runs for each in network.monitors) > 1:
-                network.kill(value)
-            case "freeze" if sum(each.runs for each in network.monitors) > 1:
-                network.monitors[value].runs = False
-            case "thaw":
-                network.monitors[value].runs = True
-            case "event":
-                network.event()
-                network.step(1)
-            case "anew":
-                network.begin_anew()
-    network.end()
-    found, events = sums(place)
-    came = network.counted + network.sent - network.first
-    assert found == dict.fromkeys(found, [came, came] if came else [])
-    # Whoever was killed before it had written an event has told nobody, and whoever was frozen hasn't seen it.
-    assert events == [KINDS[number % 2] for number in range(network.events)]
+    with Network(place, faults, offsets) as network:
+        network.sent = 777
+        network.step(1)
+        network.step(1)
+        numbers = count()
+        for name, value in operations:
+            match name:
+                case "traffic":
+                    network.sent += value
+                case "step":
+                    network.step(value)
+                case "fault":
+                    # The writer of now, mostly.
+                    writers = [number for number, each in enumerate(network.monitors) if each.keeper.writes]
+                    network.step(1, value, (writers or [next(numbers) % MONITORS])[0])
+                case "kill" if sum(each.runs for each in network.monitors) > 1:
+                    network.kill(value)
+                case "freeze" if sum(each.runs for each in network.monitors) > 1:
+                    network.monitors[value].runs = False
+                case "thaw":
+                    network.monitors[value].runs = True
+                case "event":
+                    network.event()
+                    network.step(1)
+                case "anew":
+                    network.begin_anew()
+        network.end()
+        found, events = sums(place)
+        came = network.counted + network.sent - network.first
+        assert found == dict.fromkeys(found, [came, came] if came else [])
+        # Whoever was killed before it had written an event has told nobody, and whoever was frozen hasn't seen it.
+        assert events == [KINDS[number % 2] for number in range(network.events)]
+
+
+def test_a_standby_knows_what_a_switch_had_before_it_began_anew(emptied, faults):
+    place = emptied()
+    with Network(place, faults, [0, 7]) as network:
+        for _ in range(3):
+            network.step(1)
+        network.sent += 500
+        network.step(1)
+        network.instance, network.sent = network.instance + 1, 0
+        network.monitors[0].runs = False
+        network.step(1)
+        network.sent += 20
+        network.end()
+    found, _ = sums(place)
+    assert set(map(tuple, found.values())) == {(520, 520)}
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_gap_is_told_only_where_nobody_watched(emptied, faults, is_there):
+    with Network(emptied(), faults, [0, 0]) as network:
+        first, second = network.monitors
+        second.runs = False
+        network.step(1)
+        # The second one comes, or not, within a minute that the first one hasn't written, and begins to write later.
+        for seconds in (20, 1, 1, 1):
+            network.step(seconds)
+            second.runs = is_there
+        first.runs, second.runs = False, True
+        for _ in range(5):
+            network.step(1)
+        assert second.keeper.writes
+        second.keeper.write(last=True)
+        with HistoryFile(network.place) as file:
+            assert bool(file.gaps(1, 0, 1 << 62)) is not is_there
+
+
+def test_seconds_that_are_there():
+    data = packed([7, 1, 1, 5, 500, 0, 8, 2, 1, 6, 600, 0, 2, 1, 100, 1, 9, 0])
+    assert list(unpacked(after_second(data, 7))) == [8, 2, 1, 6, 600, 0, 2, 1, 100, 1, 9, 0]
+    assert after_second(data, 9) == b""
+
+
+JUDGEMENT = Judgement(
+    Subject(SubjectKind.CLASS, "gold"), Measure.LOSS, 1.0, "percent", Objectives(maximum_loss_percent=Decimal(1))
+)
+# What this monitor tells at a second, what the file has of another one, and whether they are the same.
+SAME = {
+    "a moment later": (("switch-away", 40, ""), ("switch-away", 60, "other words"), True),
+    "too late": (("switch-away", 40, ""), ("switch-away", 71, ""), False),
+    "another kind": (("switch-away", 40, ""), ("switch-back", 40, ""), False),
+    "another port": (("port-down", 40, "port 1 is down"), ("port-down", 40, "port 2 is down"), False),
+    "a session": (("reflector-away", 40, "session 'a': no reply"), ("reflector-away", 41, "session 'a': late"), True),
+    "another session": (("reflector-away", 40, "session 'a': x"), ("reflector-away", 41, "session 'b': x"), False),
+    "a bound, an interval later": (("not-achieved", 40, "1.2 %"), ("not-achieved", 71, "1.3 %"), True),
+}
+
+
+def an_event(kind, second, words):
+    judgement = JUDGEMENT if kind == "not-achieved" else None
+    return Event(second * SECOND_NS, "edge", EventKind(kind), words, judgement)
+
+
+@pytest.mark.parametrize("case", SAME)
+def test_which_events_are_the_same(case):
+    mine, theirs, expected = SAME[case]
+    row = event_row(an_event(*theirs))
+    del row["value"]
+    told = Told(**row, writer="theirs")
+    echo = Echo([told], "mine")
+    assert echo.takes(an_event(*mine)) is expected
+    # Each stands for one.
+    assert not echo.takes(an_event(*mine))
+    # What this one wrote itself is the same only if all of it is.
+    assert Echo([replace(told, writer="mine")], "mine").takes(an_event(*theirs))
+    assert not Echo([replace(told, writer="mine")], "mine").takes(an_event(*mine))

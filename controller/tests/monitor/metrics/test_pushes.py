@@ -68,11 +68,21 @@ def test_a_file_that_is_not_there_is_not_made(path):
 
 
 def test_switches_that_are_followed_later(path):
-    reading = Pushes(path, [EDGE])
-    end(path, begin(path, CORE))
-    assert told(reading.read()) == {}
-    reading.follow([CORE])
-    assert told(reading.read()) == {"core": (1, "applied", {})}
+    with closing(Pushes(path, [EDGE])) as reading:
+        end(path, begin(path, CORE))
+        assert told(reading.read()) == {}
+        reading.follow([CORE])
+        assert told(reading.read()) == {"core": (1, "applied", {})}
+
+
+def test_a_file_that_is_replaced_is_another_state(path, tmp_path):
+    with closing(Pushes(path, [EDGE])) as reading:
+        end(path, begin(path))
+        assert told(reading.read()) == {"edge": (1, "applied", {})}
+        path.rename(tmp_path / "old.sqlite")
+        assert reading.read() is None
+        begin(path)
+        assert told(reading.read()) == {"edge": (1, "started", {})}
 
 
 async def test_a_state_that_cannot_be_read_is_told_once_and_read_when_it_can(path, monkeypatch):
