@@ -11,9 +11,11 @@ import time
 from pathlib import Path
 
 import pytest
+import typer
 import yaml
 from jsonschema import Draft7Validator
 
+from phb.cli.commands import app
 from phb_device import Ports, missing
 
 DEPLOY = Path(__file__).parents[1] / "deploy"
@@ -49,14 +51,26 @@ for _ in range(40):
 """
 
 
-@pytest.mark.parametrize("unit", sorted(EXPOSURE))
+SHARED = ("phb-monitor", "phb-watch")
+
+
+@pytest.mark.parametrize("unit", [*sorted(EXPOSURE), *(f"{name}-shared.conf" for name in SHARED)])
 def test_systemd_takes_a_unit_and_finds_it_tight(unit, tmp_path):
     if shutil.which("systemd-analyze") is None:
         pytest.skip("systemd-analyze is not installed")
-    # As an instance, and with a command that is there.
-    text = re.sub(r"/opt/phb/bin/[\w-]+", "/bin/true", (DEPLOY / "systemd" / unit).read_text())
+
+    def write(name, path):
+        # With a command that is there.
+        text = re.sub(r"/opt/phb/bin/[\w-]+", "/bin/true", (DEPLOY / "systemd" / name).read_text())
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+
+    if unit.endswith("-shared.conf"):
+        shared, unit = unit, unit.replace("-shared.conf", ".service")
+        write(shared, tmp_path / f"{unit}.d" / "shared.conf")
+    # As an instance.
     written = tmp_path / unit.replace("@", "@one")
-    written.write_text(text)
+    write(unit, written)
     verified = subprocess.run(["systemd-analyze", "verify", "--man=no", written], capture_output=True, text=True)
     assert (verified.returncode, verified.stderr) == (0, "")
     command = ["systemd-analyze", "security", "--offline=true", written]
@@ -68,6 +82,19 @@ def test_systemd_takes_a_unit_and_finds_it_tight(unit, tmp_path):
     level = re.search(r"Overall exposure level for \S+: ([\d.]+)", judged.stdout)
     # Versions of systemd weigh settings differently.
     assert float(level[1]) <= EXPOSURE[unit] + 0.5
+
+
+@pytest.mark.parametrize("file", sorted((DEPLOY / "systemd").iterdir()), ids=lambda path: path.name)
+def test_units_start_commands_with_options_that_there_are(file):
+    started = re.findall(r"^ExecStart=/opt/phb/bin/phb (.+)$", file.read_text().replace("\\\n", ""), flags=re.MULTILINE)
+    assert started or file.name == "phb-switch@.service"
+    for line in started:
+        command = typer.main.get_command(app)
+        words = line.split()
+        while hasattr(command, "commands"):
+            command = command.commands[words.pop(0)]
+        known = {option for each in command.params for option in each.opts}
+        assert {word for word in words if word.startswith("--")} <= known
 
 
 def test_containerlab_takes_the_topology():
