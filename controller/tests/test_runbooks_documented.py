@@ -148,7 +148,7 @@ def test_what_the_runbooks_say_happens(network, postgresql, phb, monkeypatch, tm
         postgresql.sql(f"CREATE DATABASE {name}_restored")
         subprocess.run([PROGRAMS / "pg_restore", *where, "-d", f"{name}_restored", backup], check=True)
         postgresql.sql(f"DROP DATABASE {name} WITH (FORCE)", f"ALTER DATABASE {name}_restored RENAME TO {name}")
-        other.until("members: .*", since)
+        other.until("database: it answers again", since)
         printed = run_all(phb, "It was restored from a backup")
 
         since = len(other.told)
