@@ -20,6 +20,7 @@ actions: [{name: gold, class: gold}]
 rules: [{name: first, match: {protocol: udp}, actions: [gold]}]
 """
 TOP = [sys.executable, "-m", "phb", "top"]
+COLOURS = (b"[31m", b";31m", b"[32m", b";32m", b"[36m", b";36m")
 BACK = b"\x1b[?1049l"  # back from the screen that programs draw on
 
 
@@ -57,6 +58,7 @@ def test_a_switch_is_watched_killed_and_told_of(run_switch, policy, environment,
         terminal.press("\x1b[21~")  # F10
         assert terminal.ended() == (0, True)
         assert terminal.drawn.count(BACK) == 2
+        assert [each for each in COLOURS if each in terminal.drawn]
         assert b"Traceback" not in terminal.drawn
 
 
@@ -69,12 +71,14 @@ ENDS = {
 @pytest.mark.parametrize("case", ENDS)
 def test_it_ends_and_the_terminal_is_as_before(case, policy, environment):
     end, code = ENDS[case]
-    with Terminal([*TOP, "--address", "127.0.0.1:1", policy], environment) as terminal:
+    without_colours = environment | {"NO_COLOR": "1"}
+    with Terminal([*TOP, "--address", "127.0.0.1:1", policy], without_colours) as terminal:
         terminal.until("away")
         end(terminal)
         assert terminal.ended() == (code, True)
         assert BACK in terminal.drawn
         assert b"Traceback" not in terminal.drawn
+        assert not [each for each in COLOURS if each in terminal.drawn]
 
 
 def test_it_ends_when_the_terminal_is_closed(policy, environment):
@@ -82,15 +86,6 @@ def test_it_ends_when_the_terminal_is_closed(policy, environment):
         terminal.until("away")
         terminal.close()
         assert terminal.process.wait(PATIENCE_S) == 0
-
-
-def test_no_colours(policy, environment):
-    with Terminal([*TOP, "--address", "127.0.0.1:1", policy], environment | {"NO_COLOR": "1"}) as terminal:
-        terminal.until("away")
-        terminal.press("q")
-        terminal.ended()
-    for color in (b"\x1b[31m", b"\x1b[1;31m", b"\x1b[32m", b";31m", b";32m", b";36m"):
-        assert color not in terminal.drawn
 
 
 @pytest.mark.parametrize("missing", ["stdin", "stdout", "stderr"])
