@@ -105,7 +105,9 @@ def _own(
     """Show what a monitor in this process reads."""
     import asyncio
 
+    from phb.monitor.listening.marking import Marking
     from phb.monitor.monitoring import Monitor, Options
+    from phb.state import default_path, place_of
     from phb.top.feeding import Feed
     from phb.top.known import Known
     from phb.top.rows import By
@@ -125,6 +127,7 @@ def _own(
     monitor = Monitor(chosen, artifact, Options(interval, queues=True), pushed=pushed)
     feed = Feed(known, chosen)
     monitor.takers.append(feed)
+    marking = Marking(place_of(state or default_path()), chosen, monitor.trouble)
 
     def take(whole: Inventory) -> None:
         try:
@@ -134,9 +137,12 @@ def _own(
             return
         monitor.follow_switches(chosen)
         feed.follow(chosen)
+        marking.follow(chosen)
 
     async def work() -> int:
-        feeds = [monitor.run()] if followed is None else [monitor.run(), followed.follow(take, asyncio.Event())]
+        feeds = [monitor.run(), marking.run(known.take)]
+        if followed is not None:
+            feeds.append(followed.follow(take, asyncio.Event()))
         return await run(Top(known, By(by), redraw_s=min(1.0, interval)), feeds)
 
     return asyncio.run(work())

@@ -38,14 +38,14 @@ def policy(tmp_path):
 def test_a_switch_is_watched_killed_and_told_of(run_switch, policy, environment, tmp_path):
     """On Ctrl-Z the terminal is as before, afterwards it goes on; a switch that is killed is told of."""
     switch = run_switch()
-    push = [sys.executable, "-m", "phb", "push", "--address", switch.address, "--no-state", policy]
+    push = [sys.executable, "-m", "phb", "push", "--address", switch.address, policy]
     subprocess.run(push, env=environment, check=True, stdout=subprocess.DEVNULL)
     (tmp_path / "network.yaml").write_text(
         f"phb-inventory: 1\nswitches: [{{name: edge, address: '{switch.address}', policies: [policy.yaml]}}]\n"
     )
     command = [*TOP, "--inventory", str(tmp_path / "network.yaml"), "--interval", "0.2"]
     with Terminal(command, environment, columns=100) as terminal:
-        terminal.until("gold")
+        terminal.until("push 1 by ")
         terminal.press("\x1a")
         terminal.until(BACK.decode())
         # Stopped, and not ended.
