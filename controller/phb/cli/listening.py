@@ -1,10 +1,10 @@
-"""What ``phb monitor --listen`` adds to a monitor: live figures, a server for them, and pushes as marks."""
+"""What ``phb monitor --listen`` and ``--record`` add to a monitor: live figures, a server or a file for them, marks."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from phb.inventory import Link, Switch
     from phb.monitor.live.messages import Link as LiveLink
     from phb.monitor.live.messages import SwitchInfo
+    from phb.monitor.live.recording import Recorder
     from phb.monitor.monitoring import Monitor
     from phb.monitor.observation import Observation
     from phb.state import Place
@@ -51,6 +52,19 @@ class PageOptions:
         bool,
         typer.Option("--listen-writable", help="Let the page take back a switch's last push, and push its files."),
     ] = False
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            "--record",
+            metavar="FILE",
+            help="Record what the page would show, for phb-lab replay; packed where the name ends in .gz.",
+        ),
+    ] = None
+
+    @property
+    def shows(self) -> bool:
+        """Whether there are live figures."""
+        return self.listen is not None or self.record is not None
 
     def check(self) -> None:
         """Refuse what is said of a page that there isn't; an InputError names the option."""
@@ -68,8 +82,38 @@ class PageOptions:
                 raise InputError(Origin(option), "no --listen", "HOST:PORT of the page that it is about")
 
 
+class _Recorded:
+    """A recording that ends, with a trouble that is told, when it can't be written; the monitor goes on."""
+
+    def __init__(self, path: Path, trouble: Callable[[str], None]) -> None:
+        from phb.monitor.live.recording import Recorder
+
+        self._recorder: Recorder | None = Recorder(path)
+        self._trouble = trouble
+
+    def write(self, line: bytes) -> None:
+        """Write a message."""
+        self._try(lambda recorder: recorder.write(line), self._trouble)
+
+    def close(self) -> None:
+        """End the file; no observation comes any more that could tell of trouble."""
+        self._try(lambda recorder: recorder.close(), print_error)
+
+    def _try(self, work: Callable[[Recorder], None], tell: Callable[[str], None]) -> None:
+        recorder = self._recorder
+        if recorder is None:
+            return
+        try:
+            work(recorder)
+        except OSError as error:
+            self._recorder = None
+            tell(f"the recording ends: {error.filename}: {error.strerror}")
+            with suppress(OSError):
+                recorder.close()
+
+
 class Page:
-    """The page of one monitor, for as long as it is open; `links` are read when the inventory has changed."""
+    """The page of one monitor, or its recording, while it is open; `links` are read when the inventory has changed."""
 
     def __init__(
         self, options: PageOptions, monitor: Monitor, artifact: Artifact, links: Callable[[], Sequence[Link]]
@@ -92,26 +136,31 @@ class Page:
         from phb.monitor.live import Live
 
         options, monitor = self._options, self._monitor
-        assert options.listen is not None
         shown, links = _shown(switches, self._links())
-        live = Live(shown, links, monitor.options.interval_s, writable=options.writable)
-        address = await stack.enter_async_context(
-            serve(
-                options.listen,
-                live,
-                asked=Asking(monitor, live, self._artifact, state),
-                certificate=options.certificate,
-                key=options.key,
-                token_file=options.token_file,
-                trouble=monitor.trouble,
-                healthy=self._problem,
+        record = None
+        if options.record is not None:
+            recorded = _recorded(options.record, monitor.trouble)
+            stack.callback(recorded.close)
+            record = recorded.write
+        live = Live(shown, links, monitor.options.interval_s, writable=options.writable, record=record)
+        if options.listen is not None:
+            address = await stack.enter_async_context(
+                serve(
+                    options.listen,
+                    live,
+                    asked=Asking(monitor, live, self._artifact, state),
+                    certificate=options.certificate,
+                    key=options.key,
+                    token_file=options.token_file,
+                    trouble=monitor.trouble,
+                    healthy=self._problem,
+                )
             )
-        )
+            print_error(f"page: {address}")
         marking = Marking(state, switches, monitor.trouble)
         task = asyncio.create_task(marking.run(live.mark))
         stack.push_async_callback(_ended, task)
         monitor.takers += [live, self]
-        print_error(f"page: {address}")
 
         def follow(chosen: Sequence[Switch]) -> None:
             live.follow(*_shown(chosen, self._links()))
@@ -128,6 +177,17 @@ class Page:
         return (
             f"no observation for {silent_s:.0f} s" if silent_s > max(30.0, 3 * self._monitor.options.interval_s) else ""
         )
+
+
+def _recorded(path: Path, trouble: Callable[[str], None]) -> _Recorded:
+    from phb.errors import InputError
+    from phb.files import in_words
+    from phb.origin import Origin
+
+    try:
+        return _Recorded(path, trouble)
+    except OSError as error:
+        raise InputError(Origin("--record"), f"'{path}' ({in_words(error)})", "a file that can be written") from None
 
 
 def _shown(switches: Sequence[Switch], links: Sequence[Link]) -> tuple[list[SwitchInfo], list[LiveLink]]:

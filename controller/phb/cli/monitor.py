@@ -144,7 +144,7 @@ def monitor(
         Monitor(
             chosen,
             artifact,
-            Options(interval, once=once, queues=page.listen is not None),
+            Options(interval, once=once, queues=page.shows),
             pushed=pushed,
             sessions=sessions,
         ),
@@ -292,7 +292,7 @@ class Running:
 
         options, monitor = self._options, self._monitor
         self._page.check()
-        if self._page.listen is not None:
+        if self._page.shows:
             from phb.cli.listening import Page
             from phb.state import default_path, place_of
 

@@ -143,6 +143,7 @@ RUNS = {
         ["monitor", "--inventory", "INVENTORY", "--once", "--listen", EVIL],
         ["monitor", "--inventory", "INVENTORY", "--once", "--listen", "127.0.0.1:0", "--listen-token-file", EVIL],
         ["monitor", "--inventory", "INVENTORY", "--once", "--listen-cert", EVIL],
+        ["monitor", "--inventory", "INVENTORY", "--once", "--record", "FOLDER"],
         ["monitor", "--inventory", "INVENTORY", "--once", "--history", "FOLDER"],
         ["monitor", "--inventory", "INVENTORY", "--once", "--history", "HISTORY", "--history-keep", EVIL],
         ["monitor", "--inventory", "INVENTORY", "--once", "--history", f"{EVIL}://{EVIL}"],

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from phb.cli import run
+from phb.monitor.live.recording import read_recording
 from phb.stamp.reflecting import Reflector, serve
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
@@ -170,3 +171,21 @@ def test_options_that_are_wrong(options, words, capsys, tmp_path, monkeypatch):
     captured = capsys.readouterr()
     assert words in captured.err
     assert "Traceback" not in captured.err
+
+
+@pytest.mark.parametrize("name", ["r.jsonl", "r.jsonl.gz"])
+def test_what_is_monitored_is_recorded(inventory, address, tmp_path, name):
+    words = ["monitor", "--inventory", inventory(("edge", address)), "--once", "--interval", "0.1"]
+    assert run([*words, "--record", str(tmp_path / name)]) in (0, 1)
+    recording = read_recording(tmp_path / name)
+    assert recording.hello["switches"] == [{"name": "edge", "address": address, "groups": []}]
+    details = [json.loads(line) for line in recording.lines]
+    assert [each["kind"] for each in details[:2]] == ["detail", "detail"]
+    assert recording.cut_at == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is full")
+def test_a_recording_that_cannot_be_written_ends_and_nothing_else(inventory, address, capsys):
+    words = ["monitor", "--inventory", inventory(("edge", address)), "--once", "--interval", "0.1"]
+    assert run([*words, "--record", "/dev/full"]) in (0, 1)
+    assert "the recording ends: /dev/full: No space left on device" in capsys.readouterr().err

@@ -13,7 +13,7 @@ from phb_lab.errors import UsageError
 
 @app.command()
 def replay(
-    file: Annotated[Path, typer.Argument(help="a recording, of phb-lab run --record")],
+    file: Annotated[Path, typer.Argument(help="a recording, of phb-lab run --record or phb monitor --record")],
     listen: Listen = None,
     page: Annotated[Path | None, typer.Option(metavar="FILE", help="write one page with all of it, and end")] = None,
 ) -> None:

@@ -150,7 +150,7 @@ def _message(path: Path, number: int, line: bytes) -> Hello | Detail | Occurrenc
         value = None
     kind = value.get("kind") if isinstance(value, dict) else None
     if number == 1 and kind != "hello":
-        raise InputError(origin, "another beginning", "a recording, by phb-lab run --record")
+        raise InputError(origin, "another beginning", "a recording, of phb-lab run --record")
     if not isinstance(kind, str) or kind not in _CHECKS:
         raise InputError(origin, "something else", f"a message in JSON, whose kind is one of: {', '.join(_CHECKS)}")
     if kind == "hello" and value.get("version") != VERSION:

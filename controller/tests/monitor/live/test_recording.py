@@ -67,7 +67,7 @@ def changed(line, **fields):
     ("wrong", "message"),
     [
         (lambda lines: [], "r: found no whole line, expected a recording"),
-        (lambda lines: [b"phb: 1"], "r:1: found another beginning, expected a recording, by phb-lab run --record"),
+        (lambda lines: [b"phb: 1"], "r:1: found another beginning, expected a recording, of phb-lab run --record"),
         (lambda lines: [b"\xff\x00"], "r:1: found another beginning"),
         (lambda lines: lines[1:], "r:1: found another beginning"),
         (lambda lines: [changed(lines[0], version=2)], "r:1: found version 2, expected version 1"),
