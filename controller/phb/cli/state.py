@@ -76,6 +76,7 @@ def _as_json(found: Overview) -> dict[str, Any]:
         "kind": found.kind,
         "version": found.version,
         "bytes": found.size,
+        "history_bytes": found.history,
         "switches": found.switches,
         "pushes": found.pushes,
         "newest_push": found.newest,
@@ -85,11 +86,17 @@ def _as_json(found: Overview) -> dict[str, Any]:
 
 
 def _print(found: Overview) -> None:
-    size = f"{found.size / 1e6:.1f} MB" if found.size >= 1e5 else f"{found.size / 1e3:.0f} kB"
+    def octets(size: int) -> str:
+        return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
+
     newest = f", the newest is {found.newest}" if found.newest is not None else ""
     output = console()
-    output.print(visible(f"{found.place}: {found.kind}, schema version {found.version}, {size}"), soft_wrap=True)
+    output.print(
+        visible(f"{found.place}: {found.kind}, schema version {found.version}, {octets(found.size)}"), soft_wrap=True
+    )
     output.print(f"{found.pushes} pushes to {found.switches} switches{newest}")
+    if found.history is not None:
+        output.print(f"the monitors' history takes {octets(found.history)}")
     if found.members:
         rows = table("member", "by", "pid", "since", "")
         for each in found.members:
@@ -105,11 +112,18 @@ def _print(found: Overview) -> None:
 
 @state_app.command(
     "copy",
-    epilog=epilog("phb state copy state.sqlite postgresql://phb@db.example/phb", "phb state copy URL copy.sqlite"),
+    epilog=epilog(
+        "phb state copy state.sqlite postgresql://phb@db.example/phb",
+        "phb state copy URL copy.sqlite",
+        "phb state copy --history history.sqlite postgresql://phb@db.example/phb",
+    ),
 )
 def copy_state(
     source: Annotated[str, typer.Argument(metavar="FROM", help="The state that there is, FILE or URL.")],
     target: Annotated[str, typer.Argument(metavar="TO", help="Where it is to be, FILE or URL: empty, or not there.")],
+    history: Annotated[
+        bool, typer.Option("--history", help="Both are histories of phb monitor, instead of pushes.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Copy the history into another database, whole or not at all; end all controllers before.
@@ -123,6 +137,9 @@ def copy_state(
 
     if not place_of(source).is_there():
         raise InputError(Origin(source), "no such file", "the state that is to be copied")
+    if history:
+        _copy_history(source, target, json=json)
+        return
     # Large tables may take their time.
     with State(source, answer_s=60) as read, State(target, answer_s=60) as to:
         copied = copy(read, to)
@@ -131,4 +148,18 @@ def copy_state(
         print_json({"from": places[0], "to": places[1], "rows": copied})
         return
     counted = f"{copied['push']} pushes to {copied['switch']} switches, {copied['content']} files"
+    console().print(visible(f"{places[1]}: has {counted} from {places[0]}"), soft_wrap=True)
+
+
+def _copy_history(source: str, target: str, *, json: bool) -> None:
+    from phb.monitor.history.copying import copy
+    from phb.monitor.history.file import HistoryFile
+
+    with HistoryFile(source, read_only=True) as read, HistoryFile(target) as to:
+        copied = copy(read, to)
+        places = str(read.place), str(to.place)
+    if json:
+        print_json({"from": places[0], "to": places[1], "rows": copied})
+        return
+    counted = f"{copied['record']} records of {copied['switch']} switches, {copied['event']} events"
     console().print(visible(f"{places[1]}: has {counted} from {places[0]}"), soft_wrap=True)

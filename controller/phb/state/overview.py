@@ -21,6 +21,7 @@ class Overview:
         kind: The database with its version, such as ``PostgreSQL 15.18``.
         version: Of the schema.
         size: Bytes that its tables take, with their indexes.
+        history: Bytes of what `phb monitor` keeps in the same PostgreSQL database; None where it keeps nothing.
         newest: The number of the newest push; None where there is none.
         locks: As `Locks.all`.
     """
@@ -29,6 +30,7 @@ class Overview:
     kind: str
     version: int
     size: int
+    history: int | None
     switches: int
     pushes: int
     newest: int | None
@@ -43,16 +45,18 @@ def overview(state: State, members: list[Living]) -> Overview:
         DatabaseAwayError: The database is away.
     """
 
-    def body(connection: Connection) -> tuple[str, int, int, int, int | None]:
+    def body(connection: Connection) -> tuple[str, int, int | None, int, int, int | None]:
         switches, pushes = (
             int(connection.execute(select(func.count()).select_from(each)).scalar_one()) for each in (SWITCH, PUSH)
         )
         newest = connection.execute(select(func.max(PUSH.c.number))).scalar()
-        return (*_database(connection), switches, pushes, newest)
+        return (*_database(connection), _history(connection), switches, pushes, newest)
 
-    kind, size, switches, pushes, newest = state.read(body)
+    kind, size, history, switches, pushes, newest = state.read(body)
     locks = Locks(state).all()
-    return Overview(str(state.place), kind, state.schema.version, size, switches, pushes, newest, locks, members)
+    return Overview(
+        str(state.place), kind, state.schema.version, size, history, switches, pushes, newest, locks, members
+    )
 
 
 def _database(connection: Connection) -> tuple[str, int]:
@@ -66,3 +70,12 @@ def _database(connection: Connection) -> tuple[str, int]:
     version = connection.execute(text("SELECT sqlite_version()")).scalar_one()
     pages, size = (connection.execute(text(f"PRAGMA {each}")).scalar_one() for each in ("page_count", "page_size"))
     return f"SQLite {version}", int(pages * size)
+
+
+def _history(connection: Connection) -> int | None:
+    """Give the bytes of the monitors' tables, which are in a namespace of their own."""
+    if connection.dialect.name != "postgresql":
+        return None
+    query = "SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relkind = 'r' AND relnamespace = "
+    size = connection.execute(text(f"{query}to_regnamespace('phb_history')")).scalar()
+    return None if size is None else int(size)

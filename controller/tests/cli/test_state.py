@@ -1,10 +1,14 @@
 """``phb state``: what there is and who uses it, and from one database into another, whole or not at all."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+from controller.tests.monitor.made_up_history import write_history
 from phb import deploying
+from phb.monitor.history.file import HistoryFile
+from phb.monitor.observation import Subject, SubjectKind
 from phb.state import File, History, Locks, PushOutcome, State
 
 POLICY = """\
@@ -75,6 +79,30 @@ def test_there_and_back(phb, database, tmp_path):
     assert code == 2
     assert "found a state with rows in " in err
     assert len(told(database)) == 5
+
+
+def test_a_history_there_and_back(phb, database, tmp_path):
+    first, second = str(tmp_path / "first.sqlite"), str(tmp_path / "second.sqlite")
+    write_history(Path(first), ("edge", "core"))
+    asked = ("--from", "2026-10-01", "--to", "2026-12-01", "--by", "policy", "--json")
+    whole = phb("accounting", "--history", first, *asked)
+    assert whole[0] == 0
+    for source, target in ((first, database), (database, second)):
+        code, out, err = phb("state", "copy", "--history", source, target)
+        assert (code, err) == (0, "")
+        assert "records of 2 switches, 0 events from" in out
+        assert phb("accounting", "--history", target, *asked) == whole
+    # The monitor goes on with it.
+    with HistoryFile(database) as file, file.transaction():
+        everyone = file.everyone()
+        file.name(everyone, {"new": [Subject(SubjectKind.CLASS, "gold")]})
+        assert everyone["new"].number == 3
+        assert all(everyone[switch].position is not None for switch in ("edge", "core"))
+    fill(database)
+    assert json.loads(phb("state", "--state", database, "--json")[1])["history_bytes"] > 10_000
+    assert "the monitors' history takes " in phb("state", "--state", database)[1]
+    code, _, err = phb("state", "copy", "--history", first, database)
+    assert (code, "found a history with rows in " in err) == (2, True)
 
 
 def test_nothing_is_copied_while_somebody_uses_it(phb, tmp_path):

@@ -157,6 +157,10 @@ class HistoryFile:
         token: Of the monitor that shares it, whose transactions others may have forbidden; without one (and on SQLite)
             all are allowed.
 
+    Attributes:
+        database, tables: Where it is, and its tables there.
+        is_shared: Several monitors may write it, one at a time.
+
     Raises:
         InputError: It is damaged, another program's or another version's.
         OSError, DatabaseAwayError: It can't be opened now.
@@ -168,12 +172,12 @@ class HistoryFile:
         self.is_shared = self.path is None
         if read_only and self.path is not None and not self.path.is_file():
             raise InputError(Origin(str(self.path)), "no such file", "a file that phb monitor --history has written")
-        schema, self._tables = (SHARED_SCHEMA, SHARED) if self.is_shared else (OWN_SCHEMA, OWN)
+        schema, self.tables = (SHARED_SCHEMA, SHARED) if self.is_shared else (OWN_SCHEMA, OWN)
         self._insert = postgresql.insert if self.is_shared else sqlite.insert
-        self._database = Database(self.place, schema, busy_s=BUSY_SECONDS, answer_s=ANSWER_SECONDS, read_only=read_only)
+        self.database = Database(self.place, schema, busy_s=BUSY_SECONDS, answer_s=ANSWER_SECONDS, read_only=read_only)
         self._connection: Connection | None = None
         self._counted = 0
-        self.lease = Lease(self._database, token) if token and self.is_shared else None
+        self.lease = Lease(self.database, token) if token and self.is_shared else None
         try:
             self._inode = self._file()
         except BaseException:
@@ -188,7 +192,7 @@ class HistoryFile:
 
     def close(self) -> None:
         """Close it."""
-        self._database.close()
+        self.database.close()
 
     def _file(self) -> tuple[int, int]:
         if self.path is None:
@@ -211,7 +215,7 @@ class HistoryFile:
             NotWriterError: Another monitor writes.
             DatabaseAwayError: It isn't known whether it was done, where that was at the end.
         """
-        with self._database.transaction() as connection, self._with(connection):
+        with self.database.transaction() as connection, self._with(connection):
             if self.lease is not None:
                 self.lease.fence(connection)
             yield
@@ -219,7 +223,7 @@ class HistoryFile:
     @contextmanager
     def reading(self) -> Iterator[None]:
         """Let several reads see the same moment; the writer of an SQLite file waits, and tries again."""
-        with self._database.reading() as connection, self._with(connection):
+        with self.database.reading() as connection, self._with(connection):
             yield
 
     @contextmanager
@@ -234,7 +238,7 @@ class HistoryFile:
         """Give the rows of a statement, in the transaction that there is or one of its own."""
         if self._connection is not None:
             return self._connection.execute(statement, values).all()
-        with self._database.reading() as connection:
+        with self.database.reading() as connection:
             return connection.execute(statement, values).all()
 
     def _change(self, statement: Executable, rows: Sequence[Mapping[str, Any]] | None = None) -> int:
@@ -258,12 +262,12 @@ class HistoryFile:
         """
         names = self.switches()
         found = {number: Known(number) for number in names.values()}
-        subject = self._tables.subject
+        subject = self.tables.subject
         for number, switch, kind, name, direction in self._all(
             select(*subject.c["id", "switch", "kind", "name", "direction"])
         ):
             found[switch].subjects[Subject(SubjectKind(kind), name, direction)] = number
-        for row in self._all(select(self._tables.position)) if positions else ():
+        for row in self._all(select(self.tables.position)) if positions else ():
             known = found[row.switch]
             subjects = {each: subject for subject, each in known.subjects.items()}
             known.position = Position.decoded(row.time_ns, int(row.instance), row.data, subjects)
@@ -272,7 +276,7 @@ class HistoryFile:
     def name(self, known: dict[str, Known], wanted: Mapping[str, Iterable[Subject]]) -> None:
         """Add switches and subjects that are missing: in a `transaction`. `known` is all that there are."""
         assert self._connection is not None
-        tables = self._tables
+        tables = self.tables
         for switch in [switch for switch in wanted if switch not in known]:
             added = insert(tables.switch).returning(tables.switch.c.id)
             known[switch] = Known(int(self._connection.execute(added, {"name": switch}).scalar_one()))
@@ -296,7 +300,7 @@ class HistoryFile:
 
     def networks(self, rows: Iterable[tuple[int, str, str]]) -> None:
         """Record from where to where the traffic of rules goes, by the numbers of their subjects."""
-        subject = self._tables.subject
+        subject = self.tables.subject
         self._change(
             update(subject)
             .where(subject.c.id == bindparam("of"))
@@ -363,7 +367,7 @@ class HistoryFile:
         return made
 
     def _held(self, keys: Sequence[int]) -> dict[int, bytes]:
-        record = self._tables.record
+        record = self.tables.record
         found: dict[int, bytes] = {}
         for first in range(0, len(keys), _ASKED):
             asked = select(*record.c["key", "data"]).where(record.c.key.in_(keys[first : first + _ASKED]))
@@ -372,7 +376,7 @@ class HistoryFile:
 
     def put(self, rows: Rows) -> None:
         """Write what was made: in a `transaction`."""
-        tables = self._tables
+        tables = self.tables
         self.replace(rows.records)
         for table, several in ((tables.position, rows.positions), (tables.gap, rows.gaps)):
             self._change(self._upsert(table), several)
@@ -380,7 +384,7 @@ class HistoryFile:
     def replace(self, records: Mapping[int, bytes]) -> None:
         """Write records by key, as they are: in a `transaction`."""
         rows = [{"key": row, "data": data} for row, data in records.items()]
-        self._change(self._upsert(self._tables.record), rows)
+        self._change(self._upsert(self.tables.record), rows)
 
     def _upsert(self, table: Any) -> Executable:
         statement = self._insert(table)
@@ -392,29 +396,29 @@ class HistoryFile:
         """Write events: in a `transaction`."""
         writer = {} if self.lease is None else {"writer": self.lease.token}
         rows = [{**event_row(event), **writer} for event in events]
-        self._change(insert(self._tables.event), rows)
+        self._change(insert(self.tables.event), rows)
 
     def records(self, level: Level, switch: int, first: int, end: int) -> Iterator[tuple[int, bytes]]:
         """Give the first minute and the octets of records that begin from minute `first` to before `end`."""
-        record = self._tables.record
+        record = self.tables.record
         asked = select(*record.c["key", "data"]).where(*self._within(level, switch, first, end)).order_by(record.c.key)
         return ((minute_of(row), data) for row, data in self._all(asked))
 
     def _within(self, level: Level, switch: int, first: int, end: int) -> tuple[Any, Any]:
-        column = self._tables.record.c.key
+        column = self.tables.record.c.key
         return column >= _bound(level, switch, first), column < _bound(level, switch, end)
 
     def delete(self, level: Level, switches: Iterable[int], first: int, end: int) -> None:
         """Delete records that begin from minute `first` to before `end`: in a `transaction`."""
-        column = self._tables.record.c.key
+        column = self.tables.record.c.key
         self._change(
-            delete(self._tables.record).where(column >= bindparam("low"), column < bindparam("high")),
+            delete(self.tables.record).where(column >= bindparam("low"), column < bindparam("high")),
             [{"low": _bound(level, each, first), "high": _bound(level, each, end)} for each in switches],
         )
 
     def forget(self, before_ns: int, most_events: int) -> None:
         """Delete gaps and events that ended before, and the oldest of too many events."""
-        gap, event = self._tables.gap, self._tables.event
+        gap, event = self.tables.gap, self.tables.event
         self._change(delete(gap).where(gap.c.ended_ns < before_ns))
         self._change(delete(event).where(event.c.time_ns < before_ns))
         newest = select(func.max(event.c.number)).scalar_subquery()
@@ -453,7 +457,7 @@ class HistoryFile:
         """Give the octets of pages that are used; on PostgreSQL those of records."""
         if self.is_shared:
             # A row has 24 octets of its own, the key's 8, and 4 that point to it; the index has 16.
-            record = self._tables.record
+            record = self.tables.record
             rows, octets = self._all(
                 select(func.count(), func.coalesce(func.sum(func.pg_column_size(record.c.data)), 0)).select_from(record)
             )[0]
@@ -465,7 +469,7 @@ class HistoryFile:
 
     def oldest(self, level: Level) -> dict[int, int]:
         """Give the first minute of the oldest record of each switch that has any."""
-        switch, record = self._tables.switch, self._tables.record
+        switch, record = self.tables.switch, self.tables.record
         bounds: list[ColumnElement[int]] = [
             literal_column(f"({int(level) << _SWITCH_BITS} + switch.id) * {1 << _TIME_BITS} + {minute}")
             for minute in (0, (1 << _TIME_BITS) - 1)
@@ -481,12 +485,12 @@ class HistoryFile:
 
     def switches(self) -> dict[str, int]:
         """Give the switches' numbers by name."""
-        switch = self._tables.switch
+        switch = self.tables.switch
         return dict(sorted((name, number) for name, number in self._all(select(*switch.c["name", "id"]))))
 
     def subjects(self, switch: int) -> dict[int, tuple[Subject, str, str]]:
         """Give a switch's subjects by number, with source and destination."""
-        subject = self._tables.subject
+        subject = self.tables.subject
         return {
             row.id: (Subject(SubjectKind(row.kind), row.name, row.direction), row.source, row.destination)
             for row in self._all(select(subject).where(subject.c.switch == switch))
@@ -494,7 +498,7 @@ class HistoryFile:
 
     def gaps(self, switch: int, first_ns: int, end_ns: int) -> Sequence[Gap]:
         """Give the gaps of a switch that overlap a time."""
-        gap = self._tables.gap
+        gap = self.tables.gap
         rows = self._all(
             select(*gap.c["began_ns", "ended_ns", "counted"])
             .where(gap.c.switch == switch, gap.c.began_ns < end_ns, gap.c.ended_ns > first_ns)
@@ -504,7 +508,7 @@ class HistoryFile:
 
     def judged(self, first_ns: int, end_ns: int) -> Iterator[tuple[int, str, str, str, str, float]]:
         """Give events of objectives in a time: when, of which switch, what, of whom, which measure and its bound."""
-        event = self._tables.event
+        event = self.tables.event
         asked = (
             select(*event.c["time_ns", "switch", "kind", "subject", "measure", "bound"])
             .where(event.c.subject != "", event.c.time_ns >= first_ns, event.c.time_ns < end_ns)
@@ -514,7 +518,7 @@ class HistoryFile:
 
     def told(self, since_ns: int) -> list[Told]:
         """Give the events since a time, with who wrote them, in the order of their times."""
-        event = self._tables.event
+        event = self.tables.event
         columns = [event.c[name] for name in ("time_ns", "switch", "kind", "message", "subject", "measure", "bound")]
         if self.is_shared:
             columns.append(event.c.writer)
@@ -523,18 +527,18 @@ class HistoryFile:
 
     def marks(self) -> dict[str, Mark]:
         """Give the samples that positions are of, by switch."""
-        switch, position = self._tables.switch, self._tables.position
+        switch, position = self.tables.switch, self.tables.position
         own = position.c.switch_time_ns if self.is_shared else literal_column("0")
         asked = select(switch.c.name, *position.c["time_ns", "instance"], own).join(position)
         return {name: Mark(time_ns, int(instance), own_ns) for name, time_ns, instance, own_ns in self._all(asked)}
 
     def newest_subject(self) -> int:
         """Give the number of the newest subject; 0 without any."""
-        return int(self._all(select(func.max(self._tables.subject.c.id)))[0][0] or 0)
+        return int(self._all(select(func.max(self.tables.subject.c.id)))[0][0] or 0)
 
     def newest_ns(self) -> int:
         """Give the time of the newest position; 0 without any."""
-        return int(self._all(select(func.max(self._tables.position.c.time_ns)))[0][0] or 0)
+        return int(self._all(select(func.max(self.tables.position.c.time_ns)))[0][0] or 0)
 
 
 def _bound(level: Level, switch: int, minute: int) -> int:

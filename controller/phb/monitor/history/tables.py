@@ -84,7 +84,7 @@ def _tables(*, shared: bool) -> Tables:
         # Integers have a sign, instances 64 bits.
         Column("instance", Text, nullable=False),
         Column("data", LargeBinary, nullable=False),
-        *([Column("switch_time_ns", BIG, nullable=False)] if shared else []),
+        *([Column("switch_time_ns", BIG, nullable=False, server_default="0")] if shared else []),
     )
     record = table(
         "record",
