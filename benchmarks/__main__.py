@@ -26,8 +26,9 @@ GROUPS = (
     "veth",
     "trace",
     "monitor",
+    "fleet",
 )
-SEPARATE = ("p4runtime", "control", "push", "watching", "veth", "trace", "monitor")
+SEPARATE = ("p4runtime", "control", "push", "watching", "veth", "trace", "monitor", "fleet")
 
 error_console = Console(stderr=True)
 

@@ -69,6 +69,7 @@ DEMANDS = (
     Demand("monitor.late.back", at_most=2),
     Demand("monitor.year.gb", at_most=2),
     Demand("monitor.year.month.s", at_most=1),
+    Demand("fleet.push.s", at_most=60),
     Demand("shaper.error", at_most=0.001),
     Demand("latency.p50.us", at_most=50),
     Demand("latency.p99.us", at_most=300),

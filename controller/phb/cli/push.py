@@ -64,7 +64,7 @@ def push(
     from phb.errors import InputError
     from phb.origin import Origin
 
-    rollout.check()
+    rollout.check(files or (), dry_run=writing.dry_run)
     artifact, moment = program.load(), reading.moment()
     if (rollout.wanted or rollout.known) and remembered.no_state:
         raise InputError(Origin("--no-state"), "waves without state", "the state: what was pushed is noted there")
@@ -74,10 +74,11 @@ def push(
             return waves.work_on(state, artifact, rollout, json=json)
     many = switches.inventory is not None
     chosen = switches.many(files or (), reading, target=writing.target)
+    if rollout.wanted and (not many or plan is not None):
+        found = "--plan beside it" if many else "no --inventory"
+        raise InputError(Origin("--wave" if rollout.canary is None else "--canary"), found, "an inventory of switches")
     if plan is not None and len(chosen) != 1:
         raise InputError(Origin("--plan"), f"a plan for {len(chosen)} switches", "one switch: a plan is of one")
-    if rollout.wanted and (not many or plan is not None):
-        raise InputError(Origin("--plan" if many else "--canary"), "waves of one switch", "an --inventory of several")
     # All files are read before anything is sent: a wrong one changes no switch.
     prepared = prepare_all(chosen, artifact, at=moment)
     if writing.dry_run:

@@ -102,13 +102,16 @@ class WavesOptions:
         """Whether one that has a number is meant."""
         return (self.join, self.resume, self.abort) != (None, None, None)
 
-    def check(self) -> None:
+    def check(self, files: Sequence[str], *, dry_run: bool) -> None:
         """Refuse what has no meaning together."""
         numbers = {"--join": self.join, "--resume": self.resume, "--abort": self.abort}
         given = [name for name, value in numbers.items() if value is not None]
         if len(given) > 1 or (given and self.wanted):
             other = given[1] if len(given) > 1 else "--canary" if self.canary is not None else "--wave"
             raise InputError(Origin(given[0]), f"{other} beside it", "one of them")
+        if given and (dry_run or files):
+            found = "--dry-run beside it" if dry_run else f"file {files[0]} beside it"
+            raise InputError(Origin(given[0]), found, "nothing: what is pushed is in the state (phb rollouts shows it)")
         if not self.wanted and not given:
             beside = {"--soak": self.soak is not None, "--most-failures": self.most_failures > 0}
             for name, said in {**beside, "--no-take-back": self.no_take_back}.items():

@@ -499,15 +499,20 @@ class Rollouts:
         assert policies
         return self._state.run(body)
 
-    def note(self, number: int, outcomes: Sequence[Outcome]) -> None:
-        """Record what became of switches, of those that are still the member's; halt the rollout if too many failed."""
+    def note(self, number: int, outcomes: Sequence[Outcome]) -> list[Outcome]:
+        """Record what became of switches; halt the rollout if too many failed.
 
-        def body(connection: Connection) -> None:
+        Gives those of switches that were still ours: others may have taken us for dead, and know better.
+        """
+
+        def body(connection: Connection) -> list[Outcome]:
+            ours = []
             self._get(connection, number, lock=True)
             within = _Within(self._state, connection)
             history, locks = History(within), Locks(within)
             for each in outcomes:
                 if self._holds(connection, number, each.claimed):
+                    ours.append(each)
                     if each.claimed.push is not None:
                         # A lock that somebody broke open leaves a push that never ended.
                         with suppress(LockLostError):
@@ -517,8 +522,9 @@ class Rollouts:
                 if each.claimed.lock is not None:
                     locks.give_back(each.claimed.lock)
             self._judge(connection, number)
+            return ours
 
-        self._state.run(body)
+        return self._state.run(body)
 
     def _holds(self, connection: Connection, number: int, claimed: Claimed) -> bool:
         query = select(ROLLOUT_SWITCH.c.position).where(_mine(number, claimed))

@@ -256,10 +256,9 @@ class Work:
                 with suppress(Lost):
                     outcomes.append(task.result())
                 del self._flights[position]
-        for outcome in outcomes:
+        for outcome in await self._ask(self._records.note, self._number, outcomes):
             if outcome.message:
                 self._say(f"{outcome.claimed.switch.name}: {outcome.standing}: {outcome.message}")
-        await self._ask(self._records.note, self._number, outcomes)
 
     async def _wait_for(self, locked: Mapping[int, Holder]) -> None:
         """Wait for those who change switches now, for as long as was asked for; then they fail."""
