@@ -44,15 +44,22 @@ MOST_WRONG: Final = 8
 TOLD_S: Final = 60.0
 """Seconds between two events about wrong tokens."""
 
+PUBLIC: Final = ("/assets/page.css",)
+"""What the form needs, too."""
+
 LOGIN_PAGE: Final = b"""<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark"><title>phb: log in</title>
+<link rel="icon" href="data:,"><link rel="stylesheet" href="/assets/page.css">
+<main>
 <h1>phb</h1>
 <form method="post" action="/login">
-<p><label for="token">Token</label> <input id="token" name="token" type="password" required autofocus
+<p><input name="user" value="phb" autocomplete="username" hidden>
+<label for="token">Token</label> <input id="token" name="token" type="password" required autofocus
 autocomplete="current-password"> <button>Log in</button></p>
 </form>
 %s
+</main>
 </html>
 """
 
@@ -88,7 +95,7 @@ class Guard:
         if is_loopback(self._host) and not is_loopback(host_of(request.headers.get("host", ""))):
             # A page from elsewhere whose name was made to point to this machine asks by its own name.
             return Answer.words(HTTPStatus.MISDIRECTED_REQUEST, "call this server by localhost or its address")
-        if self._token is None:
+        if self._token is None or request.path in PUBLIC:
             return None
         if request.path == "/login" and request.method == "POST":
             return await self._login(request)

@@ -157,6 +157,8 @@ async def test_a_token_lets_in_and_its_cookie_after_it(token_file, monkeypatch):
         assert (await ask(port, series, Authorization=f"bearer {TOKEN}x"))[0] == 401
         status, _, body = await ask(port, "/", Accept="text/html")
         assert (status, b"<form" in body) == (401, True)
+        for path, found in (("/assets/page.css", 200), ("/assets/main.js", 401), ("/", 401)):
+            assert (await ask(port, path))[0] == found
         status, _, body = await ask(port, "/login", "POST", "token=wrong")
         assert (status, b"wrong token" in body) == (401, True)
         status, headers, _ = await ask(port, "/login", "POST", f"token={TOKEN}")
