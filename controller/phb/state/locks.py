@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
@@ -99,22 +99,35 @@ class Locks:
 
         By force it is taken from its holder: a controller that the switch itself made its primary may do so.
         """
-        lock = Lock(address, device_id, secrets.token_hex(8))
+        (taken,) = self.try_take_all([(address, device_id)], command, by_force=by_force)
+        return taken
+
+    def try_take_all(
+        self, places: Sequence[tuple[str, int]], command: str, *, by_force: bool = False
+    ) -> list[Lock | Holder]:
+        """`try_take` of several switches in one step: for each the lock, or who has it."""
         member = self._state.member
         mine = Holder.this(command, "" if member is None else member.token)
-        values = {"token": lock.token, "member": mine.member or None}
-        values |= {column.name: getattr(mine, column.name) for column in HOLDER}
+        holder = {column.name: getattr(mine, column.name) for column in HOLDER} | {"member": mine.member or None}
+        locks = [Lock(address, device_id, secrets.token_hex(8)) for address, device_id in places]
 
-        def body(connection: Connection) -> Lock | Holder:
-            switch = self._state.switch(connection, address, device_id)
+        def take(connection: Connection, lock: Lock) -> Lock | Holder:
+            switch = self._state.switch(connection, lock.address, lock.device_id)
             row = connection.execute(_LOCKS.where(LOCK.c.switch == switch)).first()
             if row is not None and row.token != lock.token and not by_force:
-                holder = _holder(row)
-                if not self._is_free(connection, holder):
-                    return holder
+                other = _holder(row)
+                if not self._is_free(connection, other):
+                    return other
+            values = {"token": lock.token, **holder}
             statement = insert_into(connection, LOCK).values(switch=switch, **values)
             connection.execute(statement.on_conflict_do_update(index_elements=["switch"], set_=values))
             return lock
+
+        def body(connection: Connection) -> list[Lock | Holder]:
+            # In one order, so that two who take several wait for each other instead of blocking each other.
+            order = sorted(range(len(locks)), key=lambda index: (locks[index].address, locks[index].device_id))
+            taken = {index: take(connection, locks[index]) for index in order}
+            return [taken[index] for index in range(len(locks))]
 
         return self._state.run(body)
 

@@ -7,10 +7,11 @@ and what was to be recorded waits (`phb.state.Recorder`).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from typing import TypeVar
+from functools import partial
+from typing import Final, TypeVar
 
 from sqlalchemy import delete
 
@@ -23,7 +24,9 @@ from phb.state.tables import LOCK
 from phb.watching.events import Event, Kind, Report
 
 T = TypeVar("T")
-COMMAND = "watch"
+COMMAND: Final = "watch"
+MOST: Final = 200
+"""Locks that are taken in one step."""
 
 
 class Records:
@@ -41,6 +44,9 @@ class Records:
         self._recorder = recorder
         self._locks = Locks(state)
         self._thread = ThreadPoolExecutor(1, "state")
+        self._writer = ThreadPoolExecutor(1, "history")  # which makes nobody wait who takes a switch over
+        self._asked: list[tuple[Switch, bool, asyncio.Future[Lock | Holder | None]]] = []
+        self._taking: asyncio.Task[None] | None = None
 
     @classmethod
     @contextmanager
@@ -56,17 +62,18 @@ class Records:
             try:
                 yield records
             finally:
-                records._thread.shutdown()
+                for thread in (records._thread, records._writer):
+                    thread.shutdown()
 
-    async def ask(self, question: Callable[[], T]) -> T:
-        """Ask the state something in its thread; that it is away, or back, is told once.
+    async def ask(self, question: Callable[[], T], thread: ThreadPoolExecutor | None = None) -> T:
+        """Ask the state something in its thread, or another; that it is away, or back, is told once.
 
         Raises:
             DatabaseAwayError: It is away.
             InputError: It can't be used, as a file that another process keeps locked.
         """
         try:
-            answer = await asyncio.get_running_loop().run_in_executor(self._thread, question)
+            answer = await asyncio.get_running_loop().run_in_executor(thread or self._thread, question)
         except (DatabaseAwayError, InputError) as error:
             if not self._away:
                 self._away = True
@@ -82,25 +89,30 @@ class Records:
 
     async def take(self, switch: Switch, *, by_force: bool = False) -> Lock | Holder | None:
         """Take a switch's lock, or give who has it; None while the database is away."""
+        asked: asyncio.Future[Lock | Holder | None] = asyncio.get_running_loop().create_future()
+        self._asked.append((switch, by_force, asked))
+        if self._taking is None or self._taking.done():
+            self._taking = asyncio.create_task(self._take_all())
+        return await asked
 
-        def take() -> Lock | Holder | None:
+    async def _take_all(self) -> None:
+        """Take what is asked for, all that has come meanwhile in one step."""
+        while self._asked:
+            force = self._asked[0][1]
+            batch = [each for each in self._asked if each[1] is force][:MOST]
+            self._asked = [each for each in self._asked if each not in batch]
+            places = [(switch.address, switch.device_id) for switch, _, _ in batch]
+            taken: Sequence[Lock | Holder | None]
             try:
-                return self._locks.try_take(switch.address, switch.device_id, COMMAND, by_force=by_force)
+                taken = await self.ask(partial(self._locks.try_take_all, places, COMMAND, by_force=force))
             except (DatabaseAwayError, InputError):
-                return None
-
-        asked = self._thread.submit(take)
-        try:
-            return await asyncio.shield(asyncio.wrap_future(asked))
-        except asyncio.CancelledError:
-            # It may be taken all the same, and nobody would know.
-            asked.add_done_callback(self._give_back_taken)
-            raise
-
-    def _give_back_taken(self, asked: Future[Lock | Holder | None]) -> None:
-        taken = None if asked.cancelled() or asked.exception() is not None else asked.result()
-        if isinstance(taken, Lock):
-            self._locks.give_back(taken)
+                taken = [None] * len(batch)
+            for (_, _, asked), lock in zip(batch, taken, strict=True):
+                if not asked.done():
+                    asked.set_result(lock)
+                elif isinstance(lock, Lock):
+                    # Who asked for it doesn't wait any more.
+                    self.give_back(lock)
 
     async def holds(self, lock: Lock) -> bool:
         """Whether a lock is still ours, as far as is known."""
@@ -136,7 +148,7 @@ class Records:
             LockLostError: The lock is somebody else's now.
         """
         recorded = Recorded(self.state, prepared, COMMAND, lock, self._recorder)
-        await self.ask(recorded.__enter__)
+        await self.ask(recorded.__enter__, self._writer)
         return recorded
 
     async def end(self, recorded: Recorded, report: Pushed | None, error: BaseException | None) -> None:
@@ -144,11 +156,11 @@ class Records:
         if report is not None:
             recorded.done(report)
         kind = None if error is None else type(error)
-        await asyncio.shield(self.ask(lambda: recorded.__exit__(kind, error, None)))
+        await asyncio.shield(self.ask(lambda: recorded.__exit__(kind, error, None), self._writer))
 
     async def last_good(self, switch: Switch) -> Push | None:
         """Give the last push to a switch that ended well; None also while the database is away."""
         try:
-            return await self.ask(lambda: self._recorder.last_good(switch.address, switch.device_id))
-        except DatabaseAwayError:
+            return await self.ask(lambda: self._recorder.last_good(switch.address, switch.device_id), self._writer)
+        except (DatabaseAwayError, InputError):
             return None

@@ -30,6 +30,8 @@ PROBE_S: Final = 1.5
 """Seconds that a switch may take to say which program it runs, before the session is given up."""
 SHARE: Final = 0.1
 """The most of the time that looking at a switch may take: large tables are looked at less often than `interval_s`."""
+HELD_S: Final = 1.0
+"""Seconds for which a lock is believed to be held without asking the state: less than the lease of who has it."""
 HIGHEST_ELECTION_ID: Final = 2**128 - 1
 
 
@@ -71,6 +73,7 @@ class WatchedSwitch:
         self._options = options
         self._report = report
         self._lock: Lock | None = None
+        self._held_at = float("-inf")  # when it was certainly ours
         self._good: Prepared | None = None  # the last that the switch took
         self._refused: Prepared | None = None  # the last that it didn't
         self._told: tuple[Kind, str] | None = None
@@ -261,6 +264,14 @@ class WatchedSwitch:
                 _reraise_if_cancelled()
                 self._tell(Kind.UNTOLD, error.message, error=error.message)
 
+    async def _is_known(self, wanted: Prepared) -> bool:
+        """Whether a switch was taken over with the very policy that the history has as the last good one."""
+        if self._records is None or not self._compares:
+            return False
+        self._compares = False
+        push = await self._records.last_good(wanted.switch)
+        return push is not None and push.digest == wanted.digest
+
     async def _compare_with_former(self, wanted: Prepared) -> None:
         """Tell, once after a switch was taken over, that who had it before gave it something else."""
         if self._records is None or not self._compares:
@@ -288,7 +299,7 @@ class WatchedSwitch:
 
     async def _remember(self, wanted: Prepared, seen: Pushed) -> None:
         """Record that a policy that the switch holds already is a good one, too."""
-        if self._records is not None:
+        if self._records is not None and not await self._is_known(wanted):
             recorded = await self._records.begin(wanted, self._lock)
             await self._records.end(recorded, seen, None)
         self._good = wanted
@@ -300,9 +311,11 @@ class WatchedSwitch:
         assert self._records is not None
         began = time.monotonic()
         while not self._left.is_set():
+            asked_at = time.monotonic()
             taken = await self._records.take(self._policy.switch)
             if isinstance(taken, Lock):
                 self._lock, self._raises, self._compares = taken, self._takes_over(), True
+                self._held_at = asked_at
                 return
             if taken is not None and time.monotonic() - began > GRACE_S:
                 self._tell(Kind.WAITING, f"for {taken}", holder=str(taken))
@@ -317,8 +330,13 @@ class WatchedSwitch:
         """
         if self._records is None:
             return True
-        if self._lock is not None and await self._records.holds(self._lock):
-            return True
+        if self._lock is not None:
+            # The clock goes on while a process is frozen.
+            if time.monotonic() - self._held_at < HELD_S:
+                return True
+            if await self._records.holds(self._lock):
+                self._held_at = time.monotonic()
+                return True
         if self._options.share:
             await self._take_share()
             return self._lock is not None and not self._left.is_set()
