@@ -7,6 +7,7 @@ from a backup, a switch is replaced and a certificate renewed; each time the run
 import os
 import re
 import shlex
+import signal
 import ssl
 import subprocess
 import sys
@@ -149,7 +150,17 @@ def test_what_the_runbooks_say_happens(network, postgresql, phb, monkeypatch, tm
         subprocess.run([PROGRAMS / "pg_restore", *where, "-d", f"{name}_restored", backup], check=True)
         postgresql.sql(f"DROP DATABASE {name} WITH (FORCE)", f"ALTER DATABASE {name}_restored RENAME TO {name}")
         other.until("database: it answers again", since)
+        # Another one takes its place, and the history has the policy that the switches have.
+        other.process.send_signal(signal.SIGTERM)
+        assert other.process.wait(PATIENCE_S) == 0
+        other.close()
+        other = Watch()
+        for switch in network:
+            other.until(f"{switch}: in-sync")
         printed = run_all(phb, "It was restored from a backup")
+        newest = [line for line in printed["history"].splitlines() if " watch " in line][:3]
+        assert [line for line in newest if " unchanged " in line] == newest
+        assert printed["locks"].count(f" {other.process.pid} ") == 3
 
         since = len(other.told)
         network["edge"].kill()
