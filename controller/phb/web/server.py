@@ -208,12 +208,15 @@ class Server:
                     return
                 answer = await self._answer(connection, *asked)
             if isinstance(answer, Stream):
-                if connection.wants_body and self._has_room():
+                if not connection.wants_body:
+                    answer = Answer.of(HTTPStatus.OK, answer.content_type, b"", *answer.headers)
+                elif self._has_room():
                     self._answered.discard(task)
                     self._streams[task] = connection
                     await connection.stream(answer)
                     return
-                answer = Answer.words(HTTPStatus.SERVICE_UNAVAILABLE, f"{MOST_STREAMS} others are looking")
+                else:
+                    answer = Answer.words(HTTPStatus.SERVICE_UNAVAILABLE, f"{MOST_STREAMS} others are looking")
             async with asyncio.timeout(answer.patience_s or ANSWER_S):
                 await connection.send(answer)
             self._answered.discard(task)

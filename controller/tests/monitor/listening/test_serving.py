@@ -77,6 +77,13 @@ async def test_paths(path, status, found):
         assert headers["x-content-type-options"] == "nosniff"
 
 
+async def test_a_head_of_events_is_one_of_them():
+    async with serving() as port, connected(port) as (reader, writer):
+        writer.write(request("/events", "HEAD"))
+        status, headers = await head_of(reader)
+        assert (status, headers["content-type"]) == (200, "text/event-stream")
+
+
 async def test_a_series_is_what_the_monitor_has_seen():
     live = live_of()
     for observation in observations(20):
