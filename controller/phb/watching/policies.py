@@ -162,12 +162,12 @@ class SharedPolicy:
     async def _ask(self) -> None:
         now = asyncio.get_running_loop().time()
         for index, source in enumerate(self._sources):
-            if now - self._asked[index] < source.interval_s:
+            # Files are read at once, each time; what may take long is asked beside the sessions, and less often.
+            slow = not isinstance(source, FileSource)
+            if slow and now - self._asked[index] < source.interval_s:
                 continue
             self._asked[index] = now
             try:
-                # Files are read at once; what may take long is asked beside the sessions.
-                slow = not isinstance(source, FileSource)
                 self._documents[index] = await asyncio.to_thread(source.poll) if slow else source.poll()
             except PhbError as error:
                 self._documents[index] = error

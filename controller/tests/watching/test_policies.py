@@ -166,3 +166,40 @@ async def test_source_that_cannot_be_reached_at_the_start(bench, tmp_path, good)
         await made.policy.start()
         assert [event.kind for event in made.events] == [Kind.REJECTED, Kind.LAST_GOOD]
         assert rules(made.policy) == ["always"]
+
+
+async def test_files_are_read_and_compiled_once_for_all_and_only_when_they_change(monkeypatch, artifact, tmp_path):
+    monkeypatch.setattr(policies, "FRESH_S", 0.0)
+    path = tmp_path / "p.yaml"
+    path.write_bytes(CONTENT)
+    compiled = []
+    prepare = policies.prepare
+    monkeypatch.setattr(policies, "prepare", lambda *a, **k: compiled.append(a[0].name) or prepare(*a, **k))
+    events = []
+    many = policies.Policies(artifact, None, events.append)
+    watched = [many.follow(Switch(name=f"r{n}", address=f"a:{n + 1}", policies=(str(path),))) for n in range(3)]
+    for each in watched:
+        await each.start()
+    assert compiled == ["r0"]
+    assert [each.current.switch.name for each in watched] == ["r0", "r1", "r2"]
+    (shared,) = many._shared.values()
+    await shared.look()
+    assert shared.is_idle
+    path.touch()
+    assert not shared.is_idle
+    await shared.look()
+    assert (shared.is_idle, compiled) == (True, ["r0"])
+    path.write_bytes(RULES.replace("always", "ever").encode())
+    # A change counts when two looks have seen the same.
+    await shared.look()
+    assert (shared.is_idle, compiled) == (False, ["r0"])
+    await shared.look()
+    assert (shared.is_idle, compiled) == (True, ["r0", "r0"])
+    assert all(each.changed.is_set() and rules(each)[0] == "ever" for each in watched)
+    # What has been written just now may be written again in the same tick of the clock.
+    monkeypatch.setattr(policies, "FRESH_S", 60.0)
+    await shared.look()
+    assert not shared.is_idle
+    for each in watched:
+        many.leave(each)
+    assert not many._shared

@@ -1,5 +1,6 @@
 """Controllers that share switches: one owner each, whoever is killed, frozen or cut off; nothing is written twice."""
 
+import asyncio
 import signal
 import time
 from collections import Counter as Counted
@@ -11,7 +12,9 @@ from hypothesis import strategies as st
 
 from controller.tests.watching.conftest import Counter
 from phb import cli
-from phb.state import History, Locks, PushOutcome, State
+from phb.inventory import Switch
+from phb.state import History, Holder, Locks, PushOutcome, State
+from phb.watching.records import Records
 from phb.watching.sharing import owner
 
 SWITCHES = 5
@@ -137,11 +140,32 @@ def test_two_on_one_machine_with_a_file_as_their_state(watch, switches, inventor
     until_all_hold(switches, 1)
     assert second.end() == (0, "")
     first.wait_for("members", "one controller keeps")
-    policy(2)
-    until_all_hold(switches, 2)
+    # One on another host, whose files are others: the switches are taken over, and that is told.
+    policy(9, "other.yaml")
+    other = inventory.with_name("other-network.yaml")
+    other.write_text(inventory.read_text().replace("policy.yaml", "other.yaml"))
+    third = watch("--inventory", other, "--share")
+    third.wait_for("members", "2 controllers share")
     assert first.end() == (0, "")
+    assert "do all controllers read the same files?" in third.wait_for("differs")["message"]
+    until_all_hold(switches, 9)
+    assert third.end() == (0, "")
     for switch in switches:
-        assert written(switch) == {1: 1, 2: 1}
+        assert written(switch) == {1: 1, 9: 1}
+
+
+async def test_a_lock_that_nobody_waits_for_is_given_back(tmp_path):
+    places = [Switch(name=f"s{n}", address=f"a:{n + 1}", policies=("p",)) for n in range(3)]
+    with State(tmp_path / "state.sqlite") as state, Records.of(state, pytest.fail) as records:
+        asking = [asyncio.create_task(records.take(place)) for place in places]
+        await asyncio.sleep(0)
+        asking[1].cancel()
+        await asyncio.wait(asking)
+        assert [task.cancelled() for task in asking] == [False, True, False]
+        assert isinstance(await records.take(places[0]), Holder)
+        async with asyncio.timeout(30):
+            while {address for address, _, _ in Locks(state).all()} != {"a:1", "a:3"}:
+                await asyncio.sleep(0.01)
 
 
 @pytest.mark.parametrize("other", ["--standby", "--no-state"])
