@@ -110,7 +110,7 @@ def push_all(
         )
         return Result(each, report)
 
-    with nullcontext() if state is None else state.joined(command):
+    with nullcontext() if state is None or not state.is_shared else state.joined(command):
         return _all(prepared, one, "pushing")
 
 

@@ -47,14 +47,21 @@ class State(Database):
         patience_s = PATIENCE_S if patience_s is None else patience_s
         super().__init__(place, SCHEMA, patience_s=patience_s, fails_fast=fails_fast, told=told, answer_s=answer_s)
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether controllers of other machines may use it; those of this machine are known by their processes."""
+        return self.place.path is None
+
     @contextmanager
-    def joined(self, command: str) -> Iterator[Member]:
+    def joined(self, command: str, *, rejoins: bool = False) -> Iterator[Member]:
         """Be one of the controllers that share the state, for as long as the ``with`` lasts: locks taken in it say so.
+
+        `rejoins` as for `Member`.
 
         Raises:
             DatabaseAwayError: The database is away.
         """
-        member = Member(self, command)
+        member = Member(self, command, rejoins=rejoins)
         member.join()
         self.member = member
         try:

@@ -49,6 +49,10 @@ class Holder:
     def __str__(self) -> str:
         return f"phb {self.command} of {self.user}@{self.host} (pid {self.pid}) since {self.since}"
 
+    def is_elsewhere(self) -> bool:
+        """Whether only others could say if the process lives: it is on another machine, or in another container."""
+        return self.host != socket.gethostname() or self.system != _system()
+
     def is_dead(self) -> bool:
         """Whether the process has certainly ended: of other machines and containers that can't be known."""
         if self.host != socket.gethostname():

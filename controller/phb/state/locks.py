@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, delete, select
+from sqlalchemy import Connection, Row, delete, or_, select
 
 from phb.database import insert_into
 from phb.errors import PhbError
@@ -84,9 +84,11 @@ class Locks:
             taken = self.try_take(address, device_id, command)
             if isinstance(taken, Lock):
                 return taken
-            moved = {each.token: each.moved for each in members.living()}
-            # Not seen to beat yet, or just taken for dead.
-            undecided = taken.member and not moved.get(taken.member)
+            undecided = False
+            if taken.member and taken.is_elsewhere():
+                moved = {each.token: each.moved for each in members.living()}
+                # Not seen to beat yet, or just taken for dead.
+                undecided = not moved.get(taken.member)
             if clock() >= until and not undecided:
                 raise LockedError(address, taken, wait_s)
             if on_wait is not None and wait_s:
@@ -148,8 +150,9 @@ class Locks:
             self._state.run(lambda connection: connection.execute(delete(LOCK).where(LOCK.c.token == lock.token)))
 
     def holds(self, lock: Lock) -> bool:
-        """Whether the lock is still ours: nobody has taken it by force."""
-        query = select(LOCK.c.token).where(LOCK.c.token == lock.token)
+        """Whether the lock is still ours: nobody has taken it by force, or its member for dead."""
+        alive = or_(LOCK.c.member.is_(None), LOCK.c.member.in_(select(MEMBER.c.token)))
+        query = select(LOCK.c.token).where(LOCK.c.token == lock.token, alive)
         return self._state.read(lambda connection: connection.execute(query).first()) is not None
 
     def all(self) -> list[tuple[str, int, Holder]]:

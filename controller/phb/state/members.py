@@ -50,9 +50,16 @@ class Member:
     Attributes:
         token: Its row; another one after `rejoin`.
         holder: How it is told of.
+
+    Args:
+        rejoins: Whether it joins anew by itself when others have taken it for dead: for those who then take their locks
+            again, one by one, as they find that they hold them no more.
     """
 
-    def __init__(self, database: Database, command: str, clock: Callable[[], float] = _now) -> None:
+    def __init__(
+        self, database: Database, command: str, *, rejoins: bool = False, clock: Callable[[], float] = _now
+    ) -> None:
+        self._rejoins = rejoins
         self.holder = Holder.this(command)
         self.token = ""
         self._database = database
@@ -81,6 +88,12 @@ class Member:
         Raises:
             DatabaseAwayError: The database is away.
         """
+        self._enter()
+        self._leaving = threading.Event()
+        self._thread = threading.Thread(target=self._beat, args=(self._leaving,), name="beat", daemon=True)
+        self._thread.start()
+
+    def _enter(self) -> None:
         token, began = secrets.token_hex(8), self._clock()
         row = {"token": token, **_columns(self.holder)}
 
@@ -89,9 +102,6 @@ class Member:
 
         self._database.run(body)
         self.token, self._beaten, self._gone = token, began, False
-        self._leaving = threading.Event()
-        self._thread = threading.Thread(target=self._beat, args=(token, self._leaving), name="beat", daemon=True)
-        self._thread.start()
 
     def rejoin(self) -> None:
         """Become a member again after the row has gone; errors as `join`."""
@@ -113,13 +123,17 @@ class Member:
             self._thread.join()
             self._thread = None
 
-    def _beat(self, token: str, leaving: threading.Event) -> None:
-        statement = update(MEMBER).where(MEMBER.c.token == token).values(beat=MEMBER.c.beat + 1)
+    def _beat(self, leaving: threading.Event) -> None:
         while not leaving.wait(BEAT_S):
             sent = self._clock()
+            statement = update(MEMBER).where(MEMBER.c.token == self.token).values(beat=MEMBER.c.beat + 1)
             try:
                 with self._database.transaction() as connection:
                     there = connection.execute(statement).rowcount
+                if not there and self._rejoins:
+                    self._gone = True
+                    self._enter()
+                    continue
             except PhbError:
                 continue
             if not there:

@@ -93,6 +93,8 @@ async def watch(
             assert state is not None
             assert records is not None
             shares = Shares(stack.enter_context(state.joined(SHARING)), records, report)
+        elif state is not None and state.is_shared:
+            stack.enter_context(state.joined("watch", rejoins=True))
         fleet = Fleet(artifact, records, options, report, shares)
         tasks = [asyncio.create_task(fleet.run(switches))]
         if following is not None:

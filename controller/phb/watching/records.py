@@ -80,7 +80,8 @@ class Records:
                 words = f"{error}; switches are kept all the same, and nobody takes any"
                 self._report(Event("", Kind.DATABASE, words, {"error": str(error)}))
             raise
-        if self._away:
+        # What waits to be recorded is an answer, too, and not one of the database.
+        if self._away and self.state.away is None:
             self._away = False
             self._report(Event("", Kind.DATABASE, "it answers again"))
         return answer

@@ -141,6 +141,18 @@ def test_who_was_taken_for_dead_knows_it_and_joins_again(state):
         assert tokens(state) == [member.token] != [before]
 
 
+def test_one_that_rejoins_by_itself_finds_its_locks_lost(state):
+    with state.joined("watch", rejoins=True) as member:
+        before, locks = member.token, Locks(state)
+        lock = locks.try_take("a:1", 1, "watch")
+        assert locks.holds(lock)
+        state.run(lambda connection: connection.execute(delete(MEMBER)))
+        wait_for(lambda: member.token != before)
+        assert not locks.holds(lock)
+        again = locks.try_take("a:1", 1, "watch")
+        assert locks.holds(again)
+
+
 def test_time_while_the_machine_sleeps_counts(tmp_path):
     now = [5.0]
     with State(tmp_path / "state.sqlite") as state:
