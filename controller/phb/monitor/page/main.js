@@ -51,6 +51,8 @@ class Page {
     at('speed').append(...SPEEDS.map(speed => make('option', { value: speed, selected: speed === String(this.speed) }, `${speed}×`)))
     at('speed').addEventListener('change', event => { this.speed = Number(event.target.value) })
     at('tests').addEventListener('change', event => event.target.value && this.choose(Number(event.target.value) + 1))
+    // Whose login has ended gets to the form.
+    at('reload').addEventListener('click', () => location.reload())
     at('theme').addEventListener('click', () => this.theme())
     try {
       this.dress(localStorage.getItem('phb-theme'))
