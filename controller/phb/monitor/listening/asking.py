@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from time import monotonic
 from typing import Any, Final, Protocol
@@ -132,7 +133,7 @@ class Asking:
     async def rollback(self, switch: str, push: int | None = None) -> Any:
         """Give a switch its policy of before again, unless another push than `push` was the last one."""
         where = self._switch(switch)
-        with State(self._state) as state:
+        with self._opened() as state:
             history = History(state)
             last = history.pushes(where.address, where.device_id, 1)
             if push is not None and last and last[0].number != push:
@@ -150,8 +151,14 @@ class Asking:
         if not where.policies:
             raise PhbError("the monitor knows no policy files of this switch")
         prepared = await asyncio.to_thread(prepare, where, self._artifact, at=self._now())
-        with State(self._state) as state:
+        with self._opened() as state:
             return _reported(await deploy(prepared, state, command=PAGE))
+
+    @contextmanager
+    def _opened(self) -> Iterator[State]:
+        # A database that is away holds up nobody: the switches are read by the same process.
+        with State(self._state, patience_s=0) as state, state.joined(PAGE):
+            yield state
 
     def _switch(self, name: str) -> Switch:
         switch = self._monitor.switch(name)

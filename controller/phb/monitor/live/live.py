@@ -279,6 +279,11 @@ class Live:
         return None if known is None else known.observation
 
     @property
+    def read_by(self) -> int:
+        """How many readers there are."""
+        return len(self._subscriptions)
+
+    @property
     def events(self) -> Sequence[Occurrence]:
         """The last `MOST_KEPT` events, the oldest first."""
         with self._lock:

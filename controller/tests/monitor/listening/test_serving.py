@@ -315,6 +315,18 @@ async def test_readers_that_never_read_hold_up_nobody_and_give_way(monkeypatch):
         assert (await ask(port, "/healthz"))[0] == 200
 
 
+async def test_a_reader_that_sleeps_is_ended(monkeypatch):
+    live = live_of(*(f"{'x' * 200}{number}" for number in range(300)))
+    monkeypatch.setattr(server, "STREAM_S", 0.1)
+    async with serving(live) as port, connected(port, limit=2000) as (reader, writer):
+        writer.write(request("/events"))
+        assert (await head_of(reader))[0] == 200
+        async with asyncio.timeout(20):
+            while live.read_by:
+                live.follow(live.switches.values())
+                await asyncio.sleep(0.01)
+
+
 async def test_a_stream_more_than_can_be_had_is_told_so():
     async with serving() as port, AsyncExitStack() as stack:
         all_of_them = [await stack.enter_async_context(connected(port)) for _ in range(server.MOST_STREAMS)]
