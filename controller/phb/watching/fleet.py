@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Final
 
 from phb.device.artifact import Artifact
 from phb.errors import InputError, PhbError, raise_all
@@ -16,6 +17,9 @@ from phb.watching.policies import Policies, WatchedPolicy
 from phb.watching.records import Records
 from phb.watching.sharing import Shares
 from phb.watching.switches import Options, WatchedSwitch
+
+PATIENCE_S: Final = 10.0
+"""Seconds that what is being written may take when a switch is given up."""
 
 
 @dataclass(eq=False)
@@ -68,7 +72,7 @@ class Fleet:
             task.add_done_callback(self._ended)
         try:
             self._divide()
-            self._unread = set(self._kept)
+            self._unread, self._begun = set(self._kept), not self._kept
             await self._failure
         finally:
             if self._records is not None:
@@ -116,6 +120,8 @@ class Fleet:
         self._unread.discard(name)
         if kept.watched is not None:
             kept.watched.leave()
+            # One that doesn't answer here may answer its next owner; a push that is cancelled is undone or completed.
+            asyncio.get_running_loop().call_later(PATIENCE_S, kept.task.cancel)
         else:
             kept.task.cancel()
         self._leaving[name] = kept.task
