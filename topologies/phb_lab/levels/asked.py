@@ -3,15 +3,18 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from phb import Report
-from phb.deploying import Prepared
 from phb.model import PolicySet
 from phb.monitor.observation import Taker
 from phb.sources import read_sources
 from phb_lab.description import Network
 from phb_lab.errors import UsageError
 from phb_lab.levels.achieved import PERIOD_NS
+
+if TYPE_CHECKING:
+    from phb.deploying import Prepared
+    from phb.pushing.report import Report
 
 
 @dataclass(frozen=True)
@@ -49,8 +52,8 @@ class Looks:
     judged: bool = True
     at_all: bool = False
     before_ns: int = 0
-    pushed: Callable[[Mapping[str, Report]], None] = lambda reports: None
-    opened: Callable[[Sequence[Prepared]], None] = lambda prepared: None
+    pushed: Callable[[Mapping[str, "Report"]], None] = lambda reports: None
+    opened: Callable[[Sequence["Prepared"]], None] = lambda prepared: None
     after: Callable[[int], None] = lambda now_ns: None
 
 
