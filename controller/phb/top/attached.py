@@ -32,6 +32,9 @@ RETRY_S: Final = 1.0
 MOST_BYTES: Final = 16 << 20
 """Of one message."""
 
+MOST_DIGITS: Final = 19
+"""Of a whole number: more can't be computed with as a rate."""
+
 _CHECKS: Final = {
     "hello": check_of(Hello),
     "tick": check_of(Tick),
@@ -197,7 +200,7 @@ def read_token(path: Path) -> str:
 def _message(data: bytes) -> Message:
     """Check what a server says, which may be anything."""
     try:
-        value = json.loads(data)
+        value = json.loads(data, parse_int=_whole)
     except (ValueError, RecursionError):
         value = None
     kind = value.get("kind") if isinstance(value, dict) else None
@@ -209,6 +212,12 @@ def _message(data: bytes) -> Message:
         raise ValueError(f"a message that is wrong: {wrong}")
     found: Message = value
     return found
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > MOST_DIGITS:
+        raise ValueError(digits)
+    return int(digits)
 
 
 def _context(tls_ca: Path | None) -> ssl.SSLContext:

@@ -192,7 +192,7 @@ class Known:
         of_switch = self._past.setdefault(item.switch, {})
         past = of_switch.get(item)
         if past is None:
-            past = of_switch[item] = Past(array("f"), array("f"), array("f"))
+            past = of_switch[item] = Past(array("d"), array("d"), array("d"))
         for kept, value in zip(past, (bps, dropped, math.nan if delay is None else delay), strict=True):
             kept.append(value)
             if len(kept) > PAST:

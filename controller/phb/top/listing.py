@@ -198,4 +198,5 @@ def _cut(text: str, width: int) -> str:
 
 
 def _right(text: str, width: int) -> str:
+    text = _cut(text, width - 1) if cell_len(text) >= width else text
     return " " * (width - cell_len(text)) + text

@@ -47,12 +47,15 @@ def state(of: Figures) -> str:
 
 def clock(milliseconds: float) -> str:
     """Write a time of day, UTC."""
-    return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%H:%M:%SZ")
+    try:
+        return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%H:%M:%SZ")
+    except (OverflowError, ValueError, OSError):  # no time that there is, which a monitor elsewhere may say
+        return "--:--:--Z"
 
 
 def sparkline(values: Iterable[float], width: int) -> str:
     """Draw the newest values from left to right, the highest as a full cell; those that aren't there are blank."""
     shown = list(values)[-width:]
-    most = max((value for value in shown if not math.isnan(value)), default=0.0)
-    drawn = (" " if math.isnan(value) else BARS[round(value / most * 7) if most else 0] for value in shown)
+    most = max((value for value in shown if math.isfinite(value)), default=0.0)
+    drawn = (" " if not math.isfinite(value) else BARS[round(value / most * 7) if most else 0] for value in shown)
     return "".join(drawn).rjust(width)

@@ -114,6 +114,10 @@ SAID = {
     "nothing": (b"", "can't be reached"),
     "no message": (b"data: {}\n\n", "no live message"),
     "no JSON": (b"data: {\n\n", "no live message"),
+    "a number without an end": (
+        b'data: {"kind": "tick", "t": ' + b"9" * 5000 + b', "switches": {}}\n\n',
+        "no live message",
+    ),
     "deep": (b"data: " + b"[" * 100_000 + b"\n\n", "no live message"),
     "another version": (b'data: {"kind": "hello", "version": 99}\n\n', "version 99"),
     "a wrong one": (b'data: {"kind": "tick", "t": 1, "switches": {"\\u001b": 3}}\n\n', "\\x1b: an object"),

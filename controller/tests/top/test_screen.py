@@ -168,6 +168,20 @@ async def test_names_are_shown_as_they_are():
             assert "[red]x[/] \\x1b[31m\\n\\u202e東" in text_of(app)
 
 
+async def test_numbers_that_nobody_measures_are_shown_somehow():
+    huge = detail("edge", 0, unmet=True)
+    huge["t"] = huge["objectives"][0]["since"] = 1e300
+    for each in (*huge["ports"].values(), *huge["ports"]["wan"]["queues"].values(), *huge["classes"].values()):
+        each |= {"bps": 1.7e308, "pps": 1.7e308, "queued": 10**18, "speed": 10**18}
+    summary = tick("edge", 0)
+    summary["switches"]["edge"] |= {"bps": 1e308, "dropped": -1.0, "delay": 1e300}
+    async with shown([hello(["edge"]), summary, huge, summary]) as (app, pilot):
+        for keys in (["f8"], ["down"], ["down", "P"], ["f7"], ["down"], ["down"]):
+            await pilot.press(*keys)
+            await pilot.pause()
+            assert "--:--:--Z" in text_of(app)
+
+
 async def test_the_picture():
     """With PHB_RECORD=1 the docs' picture is drawn anew, without the fonts that it would ask a network for."""
     messages = list(network(["core", "edge", "west"], 60))
