@@ -6,7 +6,7 @@ import { Figures } from './figures.js'
 import { Network, Strip } from './network.js'
 import { Stream, ask, inside, messagesOf, path } from './source.js'
 import { Store } from './store.js'
-import { COLLATOR, at, clock, counted, isVirtual, make, say, set, visible } from './words.js'
+import { COLLATOR, CONDITIONS, at, clock, counted, isVirtual, make, say, set, visible } from './words.js'
 
 const FRESH = { switch: '', view: 'figures', port: '', class: '', window: '300', from: '', find: '', sort: 'trouble', only: '', packet: '', file: '', line: '' }
 const OF_A_SWITCH = ['view', 'port', 'class', 'packet', 'file', 'line']
@@ -68,6 +68,7 @@ class Page {
     if (!Object.hasOwn(VIEWS, state.view)) state.view = FRESH.view
     if (!Object.hasOwn(WINDOWS, state.window)) state.window = FRESH.window
     if (!SORTS.includes(state.sort)) state.sort = FRESH.sort
+    if (!Object.hasOwn(CONDITIONS, state.only)) state.only = FRESH.only
     if (state.from !== '' && !Number.isFinite(Number(state.from))) state.from = ''
     return state
   }

@@ -87,7 +87,7 @@ export class Network {
       listed.push(info.name)
     }
     keep(at('tiles'), this.tiles, listed, key => key.startsWith('\0') ? { element: make('h3', {}, visible(key.slice(1)) || 'without a group') } : new Tile(this.page, store.infos.get(key)))
-    say(at('found'), infos.length === store.infos.size ? '' : `${infos.length} of ${counted(store.infos.size, 'switch').replace(/switchs$/, 'switches')}`)
+    say(at('found'), !store.infos.size ? 'No switch is watched.' : infos.length === store.infos.size ? '' : `${infos.length} of ${counted(store.infos.size, 'switch').replace(/switchs$/, 'switches')}`)
   }
 }
 
@@ -166,7 +166,15 @@ class NetworkMap {
     this.nodes.forEach((node, index) => set(node.element, 'transform', `translate(${places[index].map(value => value.toFixed(1)).join(' ')})`))
   }
 
-  update(summaries) { for (const node of this.nodes) node.update(summaries.get(node.name)) }
+  update(summaries) {
+    for (const node of this.nodes) {
+      const before = node.summary
+      node.update(summaries.get(node.name))
+      // Those in trouble, with their names, lie on the others; what has the focus keeps it.
+      const came = node.isSwitch && node.summary.condition !== 'okay' && (!before || before.condition === 'okay')
+      if (came && node.element !== document.activeElement) this.element.append(node.element)
+    }
+  }
 }
 
 const SHAPES = {

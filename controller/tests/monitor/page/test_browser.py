@@ -305,6 +305,24 @@ def test_names_are_text_wherever_they_come_from(viewer, server):
     assert "ran" not in viewer.told
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        "#switch=%E0%A4%A&view=__proto__&window=constructor&sort=toString&from=NaN&only=valueOf",
+        "#switch=__proto__&view=toString&port=constructor&class=__proto__&from=-1e300&window=all",
+        f"#{'x' * 50_000}",
+    ],
+    ids=["unknown", "of every object", "long"],
+)
+def test_an_address_that_nobody_made_shows_what_there_is(viewer, server, given):
+    names = ("edge", "__proto__", "constructor")
+    server.first = [hello(names), tick(names, BEGAN)]
+    server.answers["/api/switches/__proto__/series"] = minutes("__proto__", seconds=3, classes=names, ports=names)
+    tab = viewer.show(server.url + given)
+    wait(tab, "#state", "live")
+    assert tab.locator(".tile, .plot").count() or "There is no switch of this name" in text_of(tab, "#switch-told")
+
+
 def test_it_can_be_used_by_keys_alone(viewer, server):
     about_edge(server, a_mark(BEGAN - 5000), names=("edge", "core"), past=minutes(seconds=120))
     tab = viewer.show(server.url)
