@@ -124,14 +124,16 @@ def accounting(
     if csv and json:
         raise InputError(Origin("--csv"), "--csv beside --json", "one of them")
     place = history or shared_history(state) or default_history()
-    with HistoryFile(place, read_only=True) as file, file.reading():
+    with HistoryFile(place, read_only=True) as file:
         if each is not None:
+            # Whoever reads the lines may take long: no transaction waits for that.
             level = Level[each.name]
             told = series(file, by, level, first, end, switch or (), name)
             _print_series(told, json=json, zone=_zone(span.time_zone))
             return
-        found = accounts(file, by, first, end, switch or (), name)
-        missed = unmet(file, first, end, switch or ())
+        with file.reading():
+            found = accounts(file, by, first, end, switch or (), name)
+            missed = unmet(file, first, end, switch or ())
     if json:
         print_json({**_as_json(found, by, _zone(span.time_zone)), "not_achieved": [asdict(each) for each in missed]})
     elif csv:

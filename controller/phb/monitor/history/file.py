@@ -45,6 +45,8 @@ from phb.origin import Origin
 BUSY_SECONDS: Final = 5.0
 ANSWER_SECONDS: Final = 2.0
 """How long PostgreSQL may take for a statement, and how long a transaction of a frozen monitor keeps others waiting."""
+READ_SECONDS: Final = 60.0
+"""The same for who only reads, and keeps nobody waiting."""
 HOUR, DAY = 60, 1440  # in minutes
 _ASKED: Final = 500
 """Records that are asked for at once."""
@@ -219,6 +221,8 @@ class HistoryFile:
             if self.lease is not None:
                 self.lease.fence(connection)
             yield
+        if self.lease is not None:
+            self.lease.has_written()
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -456,16 +460,19 @@ class HistoryFile:
     def size(self) -> int:
         """Give the octets of pages that are used; on PostgreSQL those of records."""
         if self.is_shared:
-            # A row has 24 octets of its own, the key's 8, and 4 that point to it; the index has 16.
-            record = self.tables.record
-            rows, octets = self._all(
-                select(func.count(), func.coalesce(func.sum(func.pg_column_size(record.c.data)), 0)).select_from(record)
-            )[0]
-            return int(octets) + 52 * int(rows)
+            # Of one switch and level at a time: a statement over all of it may take too long.
+            return sum(self._size_of(level, switch) for level in Level for switch in self.switches().values())
         pages, free, each = (
             self._all(text(f"PRAGMA {name}"))[0][0] for name in ("page_count", "freelist_count", "page_size")
         )
         return int((pages - free) * each)
+
+    def _size_of(self, level: Level, switch: int) -> int:
+        record = self.tables.record
+        sizes = select(func.count(), func.coalesce(func.sum(func.pg_column_size(record.c.data)), 0))
+        rows, octets = self._all(sizes.where(*self._within(level, switch, 0, (1 << _TIME_BITS) - 1)))[0]
+        # A row has 24 octets of its own, the key's 8, and 4 that point to it. The index has 16.
+        return int(octets) + 52 * int(rows)
 
     def oldest(self, level: Level) -> dict[int, int]:
         """Give the first minute of the oldest record of each switch that has any."""

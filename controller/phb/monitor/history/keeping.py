@@ -13,7 +13,7 @@ import sqlite3
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -50,6 +50,8 @@ LATE_NS: Final = 2 * MINUTE_NS
 """A switch that has shown nothing for so long has its minute closed."""
 GAP_NS: Final = 10 * 10**9
 """The monitor was away if its last sample of a switch is older than this."""
+HELP_S: Final = 75.0
+"""What waits so long at a standby is of a switch that the writer doesn't see: it writes all others each minute."""
 ECHO_NS: Final = 3600 * 10**9
 """How much older events of the file may be than those that they are compared with."""
 
@@ -201,6 +203,8 @@ class _Keeper:
         self._looks_at = 0.0
         self._alive_ns = self._newest_subject = 0
         self._relieves = False
+        self._told_of = ""
+        self._waits: dict[str, float] = {}
         try:
             self._file = HistoryFile(self._place, token=self.token)
         except (OSError, DatabaseError):
@@ -334,16 +338,41 @@ class _Keeper:
             self._look(file, row)
             if not is_mine and not lease.take():
                 self._works("it answers again, and another monitor writes it")
+                self._help(file, now_s)
                 return False
             if not is_mine and row.token:
                 self._tell(f"{row.called} is silent: this monitor writes it now")
+        self._read(file)
+        self._sift(file)
+        self.writes, self._told_of = True, self.token
+        return True
+
+    def _read(self, file: HistoryFile) -> None:
+        """Go on from the positions of the file."""
+        self._known.clear()
         self._known.update(file.everyone())
         self._settle(file.marks())
         self._resumed = {name: each.position for name, each in self._known.items() if each.position is not None}
         self._fresh = set(self._resumed)
-        self._sift(file)
-        self.writes = True
-        return True
+
+    def _help(self, file: HistoryFile, now_s: float) -> None:
+        """Write what the writer doesn't see: two monitors of a history may have different switches, or ways to them."""
+        assert file.lease is not None
+        waits = {each.switch: self._waits.get(each.switch, now_s) for each in self._closed}
+        self._waits = waits
+        if not any(now_s - since > HELP_S for since in waits.values()):
+            return
+        self._read(file)
+        late = {each.switch for each in self._closed if now_s - waits[each.switch] > HELP_S}
+        file.lease.helps = True
+        try:
+            if late:
+                self._sift(file)
+                self._commit(file, late)
+        finally:
+            file.lease.helps = False
+            # The others' positions are those of the writer.
+            self._row = None
 
     def _look(self, file: HistoryFile, row: Row) -> None:
         """See what the writer has done since the last look."""
@@ -357,15 +386,21 @@ class _Keeper:
                 self._newest_subject = file.newest_subject()
         if not row.token or row.token == self.token:
             return
-        if before is None or before.token != row.token:
+        if row.token != self._told_of:
+            self._told_of = row.token
             self._tell(f"{row.called} writes it, and this monitor stands by")
         if before is None or before.beat != row.beat:
             # Whoever lives while this one is there watches, too.
             self._relieves |= before is not None
             self._alive_ns = self._books.now_ns
-            told_ns = self._alive_ns
-            kept = [each for each in self._events if each.time_ns > told_ns - 2 * tolerance_ns(each)]
+            kept = [each for each in self._events if not self._is_told(each, 2 * tolerance_ns(each))]
             self._events = deque(kept, maxlen=MOST_EVENTS)
+
+    def _is_told(self, event: Event, within_ns: int) -> bool:
+        """Whether the writer has had time to tell an event, if it has seen it: its records reach beyond it."""
+        mark = self._marks.get(event.switch)
+        reached_ns = self._alive_ns if not event.switch else 0 if mark is None else mark.time_ns
+        return event.time_ns < min(reached_ns, self._alive_ns) - within_ns
 
     def _settle(self, marks: Mapping[str, Mark]) -> None:
         """Forget samples that aren't later than the positions of the file, as far as these are new."""
@@ -393,20 +428,21 @@ class _Keeper:
         """Forget events that the file has, and such as the writer before would have told if it had seen them."""
         oldest_ns = min((each.time_ns for each in self._events), default=self._books.now_ns)
         self._echo = Echo(file.told(oldest_ns - ECHO_NS), self.token)
-        row = self._row
-        alive_ns = self._alive_ns if row is not None and row.token not in ("", self.token) else 0
+        of_other = self._row is not None and self._row.token not in ("", self.token)
         left = (each for each in self._events if not self._echo.takes(each))
-        kept = [each for each in left if each.time_ns >= alive_ns - tolerance_ns(each)]
+        kept = [each for each in left if not (of_other and self._is_told(each, tolerance_ns(each)))]
         self._events = deque(kept, maxlen=MOST_EVENTS)
 
     # -----------------------------------------------------------------------
     # What is written
     # -----------------------------------------------------------------------
 
-    def _commit(self, file: HistoryFile) -> None:
-        """Write the oldest of what waits, as one step."""
-        batch = list(islice(self._closed, MOST_WRITTEN))
-        wanted: dict[str, list[Subject]] = {switch: list(networks) for switch, networks in self._networks.items()}
+    def _commit(self, file: HistoryFile, only: Container[str] | None = None) -> None:
+        """Write the oldest of what waits, or of what waits of some switches, as one step."""
+        closed = self._closed if only is None else (each for each in self._closed if each.switch in only)
+        batch = list(islice(closed, MOST_WRITTEN))
+        networks = {switch: each for switch, each in self._networks.items() if only is None or switch in only}
+        wanted: dict[str, list[Subject]] = {switch: list(each) for switch, each in networks.items()}
         for each in batch:
             found = wanted.setdefault(each.switch, [])
             for sample in {id(each.start): each.start, id(each.latest): each.latest}.values():
@@ -418,22 +454,28 @@ class _Keeper:
             with file.transaction():
                 file.name(self._known, wanted)
         rows = file.rows([self._resume(each) for each in batch])
-        events = [each for each in self._events if not self._echo.takes(each)]
+        events = [each for each in self._events if only is None or each.switch in only]
         with file.transaction():
             file.put(rows)
-            file.write_events(events)
+            file.write_events(each for each in events if not self._echo.takes(each))
             file.networks(
                 (self._known[switch].subjects[subject], *ends)
-                for switch, networks in self._networks.items()
-                for subject, ends in networks.items()
+                for switch, several in networks.items()
+                for subject, ends in several.items()
             )
         for switch, position in rows.reached.items():
             self._known[switch].position = position
         self._reached |= rows.reached
-        for _ in batch:
-            self._closed.popleft()
-        self._events.clear()
-        self._networks = {}
+        if only is None:
+            for _ in batch:
+                self._closed.popleft()
+            self._events.clear()
+        else:
+            written = set(map(id, batch))
+            self._closed = deque(each for each in self._closed if id(each) not in written)
+            told = set(map(id, events))
+            self._events = deque((each for each in self._events if id(each) not in told), maxlen=MOST_EVENTS)
+        self._networks = {switch: each for switch, each in self._networks.items() if switch not in networks}
 
     def _resume(self, closed: Closed) -> tuple[Known, Closed]:
         """Go on from the position of the file: with a gap if nobody monitored the switch, and none if another did."""

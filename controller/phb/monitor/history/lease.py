@@ -1,8 +1,9 @@
 """Who of several monitors writes a history that they share: a row with the token of one, whose beat it raises.
 
 A standby looks at the row again and again. Where its beat stands still for `DEAD_S`, by the standby's own clock and
-while the database answers, the standby puts its own token there. Every transaction of a writer begins with a change of
-this row that its token is asked for: one that was frozen meanwhile finds that it writes no more.
+while the database answers, the standby puts its own token there. Every transaction begins with a change of this
+row, which asks for the writer's token and for how often something was written: one that was frozen meanwhile finds that
+it writes no more, and one that goes on from older positions than there are reads them anew.
 """
 
 from __future__ import annotations
@@ -53,6 +54,9 @@ class Row:
 class Lease:
     """The row of a database, for one monitor; `beat` may be called from another thread.
 
+    Attributes:
+        helps: The next transaction is of a standby, which writes what the writer doesn't see.
+
     All methods raise DatabaseAwayError where the database doesn't answer.
     """
 
@@ -60,6 +64,8 @@ class Lease:
         self._database = database
         self.token = token or secrets.token_hex(8)
         self._called = called or f"phb monitor, process {os.getpid()} on {socket.gethostname()}"
+        self.helps = False
+        self._writes = 0
         self._seen: Row | None = None
         self._seen_s = self._still_s = 0.0
 
@@ -71,12 +77,8 @@ class Lease:
             self._still_s = 0.0
         else:
             self._still_s += min(now_s - self._seen_s, STEP_S)
-        self._seen, self._seen_s = row, now_s
+        self._seen, self._seen_s, self._writes = row, now_s, row.writes
         return row
-
-    def forget(self) -> None:
-        """Count the time that a beat stands still anew: the database was away."""
-        self._seen = None
 
     def take(self) -> bool:
         """Become the writer if there is none, or the one that was seen is dead; whether it did."""
@@ -84,21 +86,29 @@ class Lease:
         if seen is None or (seen.token and self._still_s < DEAD_S):
             return False
         with self._database.transaction() as connection:
-            taken = update(WRITER).where(WRITER.c.token == seen.token, WRITER.c.beat == seen.beat)
-            changed = taken.values(
-                token=self.token, called=self._called, writes=WRITER.c.writes + 1, beat=WRITER.c.beat + 1
+            taken = update(WRITER).where(
+                WRITER.c.token == seen.token, WRITER.c.beat == seen.beat, WRITER.c.writes == seen.writes
             )
-            return connection.execute(changed).rowcount == 1
+            values = {"writes": seen.writes + 1, "beat": seen.beat + 1}
+            is_taken = connection.execute(taken.values(token=self.token, called=self._called, **values)).rowcount == 1
+        self._writes += is_taken
+        return is_taken
 
     def fence(self, connection: Connection) -> None:
-        """Begin a transaction of the writer.
+        """Begin a transaction that goes on from what was there at the last one, or the last look.
 
         Raises:
-            NotWriterError: Another one is it.
+            NotWriterError: Another monitor is the writer, or has written since.
         """
-        mine = update(WRITER).where(WRITER.c.token == self.token)
-        if connection.execute(mine.values(writes=WRITER.c.writes + 1, beat=WRITER.c.beat + 1)).rowcount != 1:
+        mine = update(WRITER).where(WRITER.c.writes == self._writes)
+        if not self.helps:
+            mine = mine.where(WRITER.c.token == self.token).values(beat=WRITER.c.beat + 1)
+        if connection.execute(mine.values(writes=self._writes + 1)).rowcount != 1:
             raise NotWriterError("another monitor writes now")
+
+    def has_written(self) -> None:
+        """Go on from a transaction that was done."""
+        self._writes += 1
 
     def beat(self) -> None:
         """Show that the writer lives; nothing where this one isn't it."""

@@ -72,6 +72,7 @@ class Monitor:
     keeper: _Keeper
     offset: int
     runs: bool = True
+    sees: bool = True
     events: tuple = ()
 
 
@@ -114,7 +115,9 @@ class Network:
                 sample = self.sample(monitor.offset)
                 events = tuple(Event(sample.time_ns, "edge", kind, "") for kind in monitor.events)
                 monitor.events = ()
-                monitor.keeper.take(Observation("edge", sample.time_ns, sample, events=events))
+                sample = sample if monitor.sees else None
+                time_ns = BEGAN_NS + round((self.second + monitor.offset) * SECOND_NS)
+                monitor.keeper.take(Observation("edge", time_ns, sample, events=events))
                 self.faults.kind, self.faults.at = fault if number == whose else ("", 0)
                 monitor.keeper.write(last=False)
                 self.faults.kind = ""
@@ -136,12 +139,14 @@ class Network:
     def event(self):
         """Let something happen that each monitor sees when it looks next; a frozen one doesn't."""
         for monitor in self.monitors:
-            if monitor.runs:
+            if monitor.runs and monitor.sees:
                 monitor.events += (KINDS[self.events % 2],)
         self.events += 1
 
     def begin_anew(self):
         """Start the switch anew after all that it has counted is written."""
+        for monitor in self.monitors:
+            monitor.sees = True
         for _ in range(5):
             self.step(1)
         for monitor in self.monitors:
@@ -153,7 +158,7 @@ class Network:
 
     def end(self):
         for monitor in self.monitors:
-            monitor.runs = True
+            monitor.runs = monitor.sees = True
         for _ in range(6):
             self.step(1)
         assert sum(monitor.keeper.writes for monitor in self.monitors) >= 1
@@ -193,7 +198,7 @@ OPERATIONS = st.one_of(
     st.tuples(st.just("traffic"), st.integers(1, 10**6)),
     st.tuples(st.just("step"), st.sampled_from([1, 1, 1, 7, 35, 61])),
     st.tuples(st.just("fault"), st.tuples(st.sampled_from(["statement", "answer"]), st.integers(0, 14))),
-    st.tuples(st.sampled_from(["kill", "freeze", "thaw"]), st.integers(0, MONITORS - 1)),
+    st.tuples(st.sampled_from(["kill", "freeze", "thaw", "blind", "sees"]), st.integers(0, MONITORS - 1)),
     st.tuples(st.sampled_from(["event", "anew"]), st.none()),
 )
 
@@ -223,6 +228,8 @@ def test_each_packet_and_event_is_there_once(emptied, faults, operations, offset
                     network.monitors[value].runs = False
                 case "thaw":
                     network.monitors[value].runs = True
+                case "blind" | "sees":
+                    network.monitors[value].sees = name == "sees"
                 case "event":
                     network.event()
                     network.step(1)
@@ -269,6 +276,26 @@ def test_a_gap_is_told_only_where_nobody_watched(emptied, faults, is_there):
         second.keeper.write(last=True)
         with HistoryFile(network.place) as file:
             assert bool(file.gaps(1, 0, 1 << 62)) is not is_there
+
+
+def test_a_standby_writes_what_the_writer_does_not_see(emptied, faults):
+    place = emptied()
+    with Network(place, faults, [0, 0]) as network:
+        network.step(1)
+        network.monitors[0].sees = False
+        for _ in range(300):
+            network.sent += 10
+            network.step(1)
+        assert network.monitors[0].keeper.writes
+        found, _ = sums(place)
+        assert found[Level.MINUTE][0] >= 1500
+        network.monitors[0].sees = True
+        for _ in range(100):
+            network.sent += 10
+            network.step(1)
+        network.end()
+    found, _ = sums(place)
+    assert set(map(tuple, found.values())) == {(4000, 4000)}
 
 
 def test_seconds_that_are_there():
