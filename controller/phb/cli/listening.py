@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
@@ -15,6 +14,8 @@ import typer
 from phb.cli.output import print_error
 
 if TYPE_CHECKING:
+    import asyncio
+
     from phb.device.artifact import Artifact
     from phb.inventory import Link, Switch
     from phb.monitor.live.messages import Link as LiveLink
@@ -132,6 +133,8 @@ class Page:
         Raises:
             InputError: An option is wrong.
         """
+        import asyncio
+
         from phb.monitor.listening import Asking, Marking, serve
         from phb.monitor.live import Live
 
@@ -205,5 +208,7 @@ def _shown(switches: Sequence[Switch], links: Sequence[Link]) -> tuple[list[Swit
 
 
 async def _ended(task: asyncio.Task[None]) -> None:
+    import asyncio
+
     task.cancel()
     await asyncio.wait([task])
