@@ -13,7 +13,7 @@ BEGAN = 946_900_800_000  # a Monday in 2000, at noon
 
 def recorded(call, office, *options):
     code, _, errors = call("run", office, "--duration", "4", "--record", "r.jsonl.gz", *options)
-    assert (code, "phb-lab: " in errors) == (0, False)
+    assert (code, "phb-lab: " in errors) == (0, False), errors
     recording = read_recording(Path("r.jsonl.gz"))
     return recording, [json.loads(line) for line in recording.lines]
 

@@ -66,7 +66,7 @@ def whole(address):
 def test_when_the_run_has_ended_the_page_has_all_of_it(call, office, looking):
     given = looking(whole)
     code, _, errors = call("run", office, "--duration", "4", "--live", "--record", "r.jsonl")
-    assert code == 0
+    assert code == 0, errors
     assert re.search(r"^page: http://127\.0\.0\.1:[0-9]+/$", errors, re.MULTILINE)
     assert "the page stays, with the whole run: " in errors
     document, hello, lines = given[0]
