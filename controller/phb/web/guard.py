@@ -6,6 +6,7 @@ import asyncio
 import base64
 import hashlib
 import hmac
+from collections import Counter
 from collections.abc import Callable
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
@@ -39,7 +40,7 @@ WRONG_S: Final = 0.5
 """Seconds until a wrong token is answered."""
 
 MOST_WRONG: Final = 8
-"""Wrong tokens that wait for their answers; while there are so many no other token is looked at."""
+"""Wrong tokens of one address that wait for their answers; while there are so many no other of it is looked at."""
 
 TOLD_S: Final = 60.0
 """Seconds between two events about wrong tokens."""
@@ -87,7 +88,7 @@ class Guard:
         self._clock = clock
         self._now = now
         self._wrong = 0
-        self._waiting = 0
+        self._waiting: Counter[str] = Counter()
         self._told_at: float | None = None
 
     async def refusal(self, request: Request) -> Answer | None:
@@ -122,17 +123,19 @@ class Guard:
     async def _checked(self, given: bytes, request: Request) -> HTTPStatus | None:
         """Compare a token; give the status of its refusal."""
         assert self._token is not None
-        if self._waiting >= MOST_WRONG:
+        if self._waiting[request.peer] >= MOST_WRONG:
             return HTTPStatus.TOO_MANY_REQUESTS
         # Digests, so that not even the length of the token shows in how long this takes.
         if hmac.compare_digest(hashlib.sha256(given).digest(), hashlib.sha256(self._token()).digest()):
             return None
         self._tell(request.peer)
-        self._waiting += 1
+        self._waiting[request.peer] += 1
         try:
             await asyncio.sleep(WRONG_S)
         finally:
-            self._waiting -= 1
+            self._waiting[request.peer] -= 1
+            # Addresses that have none waiting are forgotten.
+            self._waiting += Counter()
         return HTTPStatus.UNAUTHORIZED
 
     def _tell(self, peer: str) -> None:

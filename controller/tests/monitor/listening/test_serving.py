@@ -217,6 +217,21 @@ async def test_many_wrong_tokens_keep_nobody_out_who_is_in(token_file, monkeypat
         assert sorted(statuses) == [401] * guard.MOST_WRONG + [429] * (40 - guard.MOST_WRONG)
 
 
+async def test_many_wrong_tokens_keep_out_only_the_address_they_come_from(monkeypatch):
+    monkeypatch.setattr(guard, "WRONG_S", 60.0)
+    watching = guard.Guard("0.0.0.0", lambda: TOKEN.encode(), lambda message: None)
+    right = server.Request("/", {"authorization": f"Bearer {TOKEN}"}, "GET", peer="192.0.2.7", encrypted=True)
+    wrong = replace(right, headers={"authorization": "Bearer x"})
+    guessing = [asyncio.create_task(watching.refusal(wrong)) for _ in range(guard.MOST_WRONG)]
+    await asyncio.sleep(0)
+    assert (await watching.refusal(right)).status == 429
+    assert await watching.refusal(replace(right, peer="192.0.2.8")) is None
+    for task in guessing:
+        task.cancel()
+    await asyncio.gather(*guessing, return_exceptions=True)
+    assert await watching.refusal(right) is None
+
+
 @pytest.mark.parametrize(
     ("words", "mode", "found"),
     [
