@@ -1,7 +1,7 @@
-"""What passed, kept in an SQLite file: by second, minute, hour and day, of classes, policies and streams.
+"""What passed, kept in a database: by second, minute, hour and day, of classes, policies and streams.
 
-    coding > totals > position > file (SQLite) > books, upkeep (packing, retention) > keeping (the taker)
-                                              > accounts, unmet;  networks (of a policy's rules)
+    tables > lease (who writes)           } > file > sharing > books, upkeep (packing, retention) > keeping (the taker)
+    coding > totals > position (counters) }        > accounts, unmet, copying;  networks (of a policy's rules)
 
 Records are made of positions: absolute counters, written in the transaction of the record that they end. So each
 packet is counted once, whenever a process is killed and however long the monitor was away.
