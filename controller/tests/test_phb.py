@@ -24,4 +24,4 @@ def test_help_waits_for_no_heavy_import():
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     modules = set(result.stdout.splitlines()[-1].split())
     assert "typer" in modules
-    assert not modules & {"grpc", "finsy", "pydantic", "yaml", "sqlite3", "asyncio"}
+    assert not modules & {"grpc", "finsy", "pydantic", "yaml", "sqlite3", "sqlalchemy", "asyncio"}
