@@ -1,7 +1,8 @@
 """One switch and its policies, from the sources to the switch: prepared, pushed under a lock, remembered.
 
 `phb.pushing` does the pushing; here is what a person expects around it: nobody else pushes meanwhile, a plan that was
-looked at is the one that is carried out, and what was pushed can be found again.
+looked at is the one that is carried out, and what was pushed can be found again. The state is imported where one is
+used: policies are checked without it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from phb.compiler import compile_policy
 from phb.device.artifact import Artifact
@@ -29,7 +31,9 @@ from phb.origin import Origin
 from phb.pushing.push import push_over
 from phb.pushing.report import Report
 from phb.sources import Document, poll_all, read_documents
-from phb.state import File, History, Holder, Lock, LockLostError, Locks, Names, Push, PushOutcome, State
+
+if TYPE_CHECKING:
+    from phb.state import History, Holder, Lock, Names, Push, State
 
 
 class ChangedSincePlanError(PhbError):
@@ -141,6 +145,8 @@ async def deploy(
         async with open_session(prepared.switch, prepared.artifact, election_id) as session:
             await take_mastership(session)
             return await _checked(session, prepared, expected_plan)
+    from phb.state import LockLostError, Locks
+
     switch = prepared.switch
     locks = Locks(state)
     lock: Lock = await locks.take(switch.address, switch.device_id, command, wait_s=wait_s, on_wait=on_wait)
@@ -210,6 +216,8 @@ async def take_mastership(session: Session) -> None:
 
 def node_before(state: State, switch: Switch) -> str | None:
     """Give the node whose policy a switch was given last; None where the state or the policy names none."""
+    from phb.state import History
+
     history = History(state)
     push = history.last_good(switch.address, switch.device_id)
     if push is None:
@@ -263,12 +271,16 @@ class Recorded:
         history: History | None = None,
     ) -> None:
         self._lock = lock
+        from phb.state import History
+
         self._history = history or History(state)
         self._prepared = prepared
         self._command = command
         self._report: Report | None = None
 
     def __enter__(self) -> Recorded:
+        from phb.state import File
+
         switch, prepared = self._prepared.switch, self._prepared
         self._start = time.monotonic()
         self._number = self._history.begin(
@@ -289,6 +301,8 @@ class Recorded:
         self._report = report
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        from phb.state import PushOutcome
+
         duration = time.monotonic() - self._start
         if self._report is None:
             words = str(error) if isinstance(error, PhbError) else f"interrupted ({kind.__name__ if kind else 'ended'})"
@@ -305,6 +319,8 @@ class Recorded:
             raise PhbError(f"{problem}; {but}") from None
 
     def _applied(self, report: Report, duration: float) -> None:
+        from phb.state import PushOutcome
+
         counts = (*(report.count(change) for change in Change), report.unchanged)
         self._history.end(
             self._number,
