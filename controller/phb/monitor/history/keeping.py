@@ -494,7 +494,9 @@ class _Keeper:
             self._fresh.discard(closed.switch)
             if closed.start.time_ns - before.time_ns > GAP_NS and not self._relieves:
                 gaps.insert(0, Gap(before.time_ns, closed.start.time_ns, before.instance == closed.start.instance))
-            if self.token and is_counted(before.instance) and is_counted(closed.latest.instance):
+            own = self._reached.get(closed.switch)
+            is_own = own is not None and own.time_ns == before.time_ns
+            if self.token and not is_own and is_counted(before.instance) and is_counted(closed.latest.instance):
                 # Each monitor counts the restarts that it has seen. Counters that went back tell of others.
                 known.position = replace(before, instance=closed.latest.instance)
         seconds = closed.seconds
