@@ -9,11 +9,12 @@ import sys
 from collections.abc import Coroutine, Sequence
 from typing import Final
 
-from phb.cli.application import INTERRUPTED, OK
 from phb.errors import InputError
 from phb.origin import Origin
 from phb.top.screen import Top
 
+OK: Final = 0
+INTERRUPTED: Final = 128 + signal.SIGINT
 LOOK_S: Final = 0.5
 """Seconds between two looks whether the terminal is there."""
 
