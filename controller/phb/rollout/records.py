@@ -433,7 +433,8 @@ class Rollouts:
             claimed = replace(row, member=member, standing=standing, lock=lock)
             last = history.last_good(row.switch.address, row.switch.device_id)
             if standing is Standing.TAKEN:
-                if row.before is None and last is not None:
+                # Whatever it was given before, also since an earlier attempt of this rollout.
+                if last is not None and last.number != row.push:
                     claimed = replace(claimed, before=last.number if last.files else EMPTY)
                 values: dict[str, Any] = {"before": claimed.before}
                 if claimed.before is not None:

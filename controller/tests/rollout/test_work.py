@@ -173,6 +173,22 @@ def test_what_somebody_has_given_a_switch_since_stays(switches, state, place, tm
     assert standings(state, by_hand) == ["pushed"]
 
 
+def test_one_that_is_gone_on_with_goes_back_to_what_came_between(
+    switches, state, place, tmp_path, artifact, rolled_out
+):
+    fleet = switches(1)
+    number = rolled_out(fleet, 3)
+    Rollouts(state).abort(number, "a test")
+    assert work(place, number, artifact).condition is Condition.TAKEN_BACK
+    rolled_out(fleet, 5)
+    Rollouts(state).resume(number)
+    assert work(place, number, artifact).condition is Condition.DONE
+    assert route(fleet[0]) == 3
+    Rollouts(state).abort(number, "a test")
+    assert work(place, number, artifact).condition is Condition.TAKEN_BACK
+    assert route(fleet[0]) == 5
+
+
 @pytest.mark.parametrize("place", ["sqlite", "postgresql"], indirect=True)
 def test_a_switch_is_in_one_rollout_at_a_time(switches, state, tmp_path, artifact):
     fleet = switches(3)
