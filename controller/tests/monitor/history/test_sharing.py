@@ -104,7 +104,7 @@ class Network:
             self.second,
             a_class("gold", 1, sent=sent),
             a_policy("voice", 1, traffic_class="gold", green=sent),
-            instance=self.instance,
+            instance=self.instance or offset % 3,
         )
         return replace(made, time_ns=made.time_ns + offset * SECOND_NS)
 
@@ -204,11 +204,16 @@ OPERATIONS = st.one_of(
 
 
 @settings(max_examples=share(25), deadline=None)
-@given(st.lists(OPERATIONS, max_size=40), st.lists(st.integers(-9, 9), min_size=MONITORS, max_size=MONITORS))
-def test_each_packet_and_event_is_there_once(emptied, faults, operations, offsets):
+@given(
+    st.lists(OPERATIONS, max_size=40), st.lists(st.integers(-9, 9), min_size=MONITORS, max_size=MONITORS), st.booleans()
+)
+def test_each_packet_and_event_is_there_once(emptied, faults, operations, offsets, has_clock):
     place = emptied()
     with Network(place, faults, offsets) as network:
         network.sent = 777
+        if not has_clock:
+            # As of bmv2, whose restarts each monitor counts for itself.
+            network.instance = 0
         network.step(1)
         network.step(1)
         numbers = count()
@@ -233,7 +238,7 @@ def test_each_packet_and_event_is_there_once(emptied, faults, operations, offset
                 case "event":
                     network.event()
                     network.step(1)
-                case "anew":
+                case "anew" if has_clock:
                     network.begin_anew()
         network.end()
         found, events = sums(place)
