@@ -465,6 +465,9 @@ class _Keeper:
             )
         for switch, position in rows.reached.items():
             self._known[switch].position = position
+            # It isn't news, so that what waits during an outage needn't be compared with it.
+            own_ns = position.switch_time_ns if self.token else 0
+            self._marks[switch] = Mark(position.time_ns, position.instance, own_ns)
         self._reached |= rows.reached
         if only is None:
             for _ in batch:
