@@ -40,8 +40,10 @@ POLICY = {
 
 
 @pytest.fixture
-def place(tmp_path, start_switch):
+def place(tmp_path, start_switch, monkeypatch):
     """A folder with an evil name that holds an evil policy, an inventory of an evil switch, and a state."""
+    # Some words are names of files that are made where the command runs.
+    monkeypatch.chdir(tmp_path)
     folder = tmp_path / f"f{EVIL}"
     folder.mkdir()
     policy = folder / f"p{EVIL}.yaml"
