@@ -4,13 +4,17 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
+from phb.errors import InputError
 from phb.monitor.listening import Asked, serve
 from phb.monitor.live import Live
+from phb.origin import Origin
+from phb.web.address import is_loopback, parsed
 from phb_lab import event_loop
 from phb_lab.interruption import InterruptedRunError, Interruption
 
 ANYWHERE = "127.0.0.1:0"
 """Any free port of loopback."""
+EXAMPLE = "127.0.0.1:8010"
 
 _LOOK_S = 0.1
 
@@ -30,6 +34,10 @@ def serving(
     Raises:
         phb.InputError: there is no such address, others could reach it, or somebody else has its port.
     """
+    host, port = parsed(listen, "--listen", EXAMPLE)
+    if not is_loopback(host):
+        expected = f"an address of loopback, such as 127.0.0.1:{port}"
+        raise InputError(Origin("--listen"), f"'{listen}', which others can reach", expected)
     server = serve(listen, live, recording=recording, asked=asked)
 
     async def enter() -> str:
