@@ -12,6 +12,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
@@ -120,12 +121,15 @@ class PostgreSQL:
         """Let nothing of it run any more; connections stay, and no answer comes."""
         for process in self._children(), [self._process.pid]:
             for number in process:
-                os.kill(number, signal.SIGSTOP)
+                with suppress(ProcessLookupError):
+                    os.kill(number, signal.SIGSTOP)
 
     def thaw(self):
         """Let it go on."""
         for number in [self._process.pid, *self._children()]:
-            os.kill(number, signal.SIGCONT)
+            # Some of them end by themselves.
+            with suppress(ProcessLookupError):
+                os.kill(number, signal.SIGCONT)
 
     def _children(self):
         return [

@@ -51,7 +51,10 @@ def assembled(main: Inventory, folder: Path, parts: Sequence[Part]) -> Inventory
             unique.take(switch, whole)
             switches.append(whole)
     if not switches:
-        raise InputError(main.origin("sources"), "no switch in any source", "at least one")
+        said = main.origin("sources")
+        # A folder names its files in no line.
+        origin = said if said.line else Origin(parts[0].name)
+        raise InputError(origin, "no switch in any source", "at least one")
     unique.check_groups()
     names = {switch.name for switch in switches}
     sessions = [session for part in parts for session in part.content.stamp]

@@ -19,7 +19,7 @@ from phb.deploying import Prepared, Recorded
 from phb.errors import DatabaseAwayError, InputError, PhbError
 from phb.inventory import Switch
 from phb.pushing.report import Report as Pushed
-from phb.state import Holder, Lock, Locks, Push, Recorder, State
+from phb.state import History, Holder, Lock, Locks, Push, Recorder, State
 from phb.state.tables import LOCK
 from phb.watching.events import Event, Kind, Report
 
@@ -165,3 +165,14 @@ class Records:
             return await self.ask(lambda: self._recorder.last_good(switch.address, switch.device_id), self._writer)
         except (DatabaseAwayError, InputError):
             return None
+
+    async def know(self, prepared: Prepared) -> bool:
+        """Whether the last push to a switch that ended well gave it this very policy, of files that say the same."""
+        push = await self.last_good(prepared.switch)
+        if push is None or push.digest != prepared.digest:
+            return False
+        try:
+            files = await self.ask(partial(History(self.state).files, push.number), self._writer)
+        except (DatabaseAwayError, InputError):
+            return False
+        return [file.content for file in files] == [document.content for document in prepared.documents]

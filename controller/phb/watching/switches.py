@@ -269,8 +269,7 @@ class WatchedSwitch:
         if self._records is None or not self._compares:
             return False
         self._compares = False
-        push = await self._records.last_good(wanted.switch)
-        return push is not None and push.digest == wanted.digest
+        return await self._records.know(wanted)
 
     async def _compare_with_former(self, wanted: Prepared) -> None:
         """Tell, once after a switch was taken over, that who had it before gave it something else."""

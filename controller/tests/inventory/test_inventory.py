@@ -1,6 +1,7 @@
 """Inventories: what they say, what is wrong with them, and that the schema agrees."""
 
 import json
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -11,6 +12,8 @@ from phb.errors import InputError
 from phb.inventory import TargetKind, is_address, read_inventory, read_whole, schema, select
 from phb.model import Dialect
 from phb.stamp.session import Plan
+
+ROOT = Path(__file__).resolve().parents[3]
 
 GOOD = """\
 phb-inventory: 1
@@ -115,6 +118,12 @@ def test_sessions_that_cannot_be(read, write_file, tmp_path, more, message):
 
 def test_every_kind_of_switch_has_its_capabilities():
     assert {kind.value for kind in TargetKind} == {file.stem for file in targets.FOLDER.glob("*.toml")}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples" / "inventories").glob("*.yaml")), ids=lambda path: path.name)
+def test_examples_are_as_the_schema_says(path):
+    jsonschema.validate(yaml.safe_load(path.read_text()), schema())
+    assert read_inventory(path)
 
 
 def test_the_schema_agrees(read):
