@@ -301,7 +301,7 @@ class Recorded:
         self._report = report
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        from phb.state import PushOutcome
+        from phb.state import LockLostError, PushOutcome
 
         duration = time.monotonic() - self._start
         if self._report is None:
@@ -315,6 +315,9 @@ class Recorded:
             self._applied(self._report, duration)
         except InputError as problem:
             raise InputError(problem.origin, problem.found, f"{problem.expected}; {but}") from None
+        except LockLostError:
+            # Who holds locks for long goes on with others.
+            raise LockLostError(self._prepared.switch.address, but) from None
         except PhbError as problem:
             raise PhbError(f"{problem}; {but}") from None
 

@@ -38,10 +38,11 @@ class LockedError(PhbError):
 
 
 class LockLostError(PhbError):
-    """The lock under which something was done is somebody else's now, or nobody's."""
+    """The lock under which something was done is somebody else's now, or nobody's; `but` is what holds all the same."""
 
-    def __init__(self, address: str) -> None:
-        super().__init__(f"{address}: the lock has been taken from us meanwhile; who took it changes the switch now")
+    def __init__(self, address: str, but: str = "") -> None:
+        words = "the lock has been taken from us meanwhile; who took it changes the switch now"
+        super().__init__(f"{address}: {words}{f'; {but}' if but else ''}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,7 +157,10 @@ class Records:
         if report is not None:
             recorded.done(report)
         kind = None if error is None else type(error)
-        await asyncio.shield(self.ask(lambda: recorded.__exit__(kind, error, None), self._writer))
+        ending = asyncio.ensure_future(self.ask(lambda: recorded.__exit__(kind, error, None), self._writer))
+        # Where the task was cancelled, nobody else looks at how it ended.
+        ending.add_done_callback(lambda done: done.cancelled() or done.exception())
+        await asyncio.shield(ending)
 
     async def last_good(self, switch: Switch) -> Push | None:
         """Give the last push to a switch that ended well; None also while the database is away."""
