@@ -7,6 +7,7 @@ owns it. When a member comes or goes, only its own switches move.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Collection
 from hashlib import blake2b
 from typing import Final
@@ -19,6 +20,8 @@ from phb.watching.records import Records
 
 LOOK_S: Final = 0.25
 """Seconds between two looks at who lives."""
+AWAKE_S: Final = 1.0
+"""Seconds that files have to be read in after a controller was frozen: four looks at them."""
 COMMAND: Final = "watch --share"
 
 
@@ -42,6 +45,7 @@ class Shares:
         self._report = report
         self._seen = Members(records.state)
         self._members: frozenset[str] = frozenset()
+        self._joins_at = 0.0
         self.deaths = 0
 
     def is_ours(self, switch: Switch) -> bool:
@@ -68,8 +72,13 @@ class Shares:
 
     async def _look(self) -> None:
         if self._member.gone:
-            # Others have taken us for dead, and our switches are theirs. We come again as somebody else.
-            self._report(Event("", Kind.MEMBERS, "the others took this controller for dead; it joins them anew"))
+            # Others have taken us for dead, and our switches are theirs. We come again as somebody else, when files
+            # that have changed while we were frozen have been read.
+            if self._members:
+                self._report(Event("", Kind.MEMBERS, "the others took this controller for dead; it joins them anew"))
+                self._members, self._joins_at = frozenset(), time.monotonic() + AWAKE_S
+            if time.monotonic() < self._joins_at:
+                return
             await self._records.ask(self._member.rejoin)
         living = await self._records.ask(self._seen.living)
         members = frozenset(each.token for each in living if each.holder.command == COMMAND)
