@@ -101,9 +101,7 @@ class Watched:
             try:
                 await asyncio.wait([self._session])
             finally:
-                self._session.cancel()
-                await asyncio.wait([self._session])
-            problem = None if self._session.cancelled() else self._session.exception()
+                problem = await _end(self._session)
             if isinstance(problem, PhbError):
                 self._problem = problem.message if isinstance(problem, SwitchError) else str(problem)
                 if isinstance(problem, OtherProgramError):
@@ -160,8 +158,7 @@ class Watched:
                     self._pace_s = self._interval_s if self._options.once else max(self._interval_s, POLLED_S)
                     await self._follow(PollingReader(source, instance=self._restarts).samples(self._pace_s))
             finally:
-                follower.cancel()
-                await asyncio.wait([follower])
+                await _end(follower)
 
     def _objectives(self, files: Prepared | None) -> Mapping[Subject, Objectives]:
         stated: Mapping[Subject, Objectives] = {}
@@ -210,3 +207,10 @@ class Watched:
             sample.switch, time_ns, sample, between.changes, gap_s, judgements, tuple(events), policy
         )
         self._take(observed)
+
+
+async def _end(task: asyncio.Task[None]) -> BaseException | None:
+    """End a task and give what it failed with; asyncio tells of a failure that nobody has looked at."""
+    task.cancel()
+    await asyncio.wait([task])
+    return None if task.cancelled() else task.exception()
