@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from phb.lint.boxes import ValueBox
+from phb.packets.boxes import ValueBox
 
 
 class Candidates:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from phb.lint.boxes import TooManyPieces, ValueBox, difference, intersection
+from phb.packets.boxes import TooManyPieces, ValueBox, difference, intersection
 from phb.lint.finding import Context
 from phb.lint.regions import LIMIT, Region
 from phb.lint.traffic import blocks, class_of, drops

@@ -16,7 +16,7 @@ from datetime import datetime
 from functools import cached_property
 from itertools import product
 
-from phb.lint.boxes import Interval, TooManyPieces, ValueBox, contains, subtract
+from phb.packets.boxes import Interval, TooManyPieces, ValueBox, contains, subtract
 from phb.model import (
     Action,
     BehaviourAggregate,

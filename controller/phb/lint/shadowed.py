@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from phb.lint.boxes import TooManyPieces, covering
+from phb.packets.boxes import TooManyPieces, covering
 from phb.lint.candidates import Candidates
 from phb.lint.finding import Check, Context, Finding, Severity
 from phb.lint.regions import LIMIT, Region, effect, same_packets

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from phb.lint.boxes import ValueBox, intersection
+from phb.packets.boxes import ValueBox, intersection
 from phb.lint.candidates import Candidates
 from phb.lint.finding import Check, Context, Finding, Severity
 from phb.lint.never import never_counts

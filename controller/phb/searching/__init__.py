@@ -1,0 +1,1 @@
+"""Which packets are treated in a given way: questions (`phb search`) and expectations (`phb verify`)."""
