@@ -1,0 +1,102 @@
+"""Which packets have an outcome of which a condition holds, or doesn't."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phb.behaviour.behaviour import Behaviour
+from phb.behaviour.deciding import Decided
+from phb.model import PolicySet
+from phb.packets.boxes import ValueBox
+from phb.packets.space import UNTAGGED, Subset, Version
+from phb.regions import cells
+from phb.regions.budget import Budget
+from phb.regions.cell import Open
+from phb.searching.conditions import TreatmentConditions, Truth, holds
+from phb.searching.outcomes import Outcome, outcomes
+
+_SHAPE = 256, UNTAGGED + 1
+
+
+class Found(NamedTuple):
+    """Packets that the same steps take, with all those outcomes that were looked for."""
+
+    box: ValueBox
+    decided: Decided
+    outcomes: tuple[Outcome, ...]
+
+
+def ask(
+    behaviour: Behaviour,
+    policy: PolicySet,
+    within: Iterable[ValueBox],
+    asked: TreatmentConditions,
+    wanted: int,
+    *,
+    budget: Budget | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Iterator[Found | Open]:
+    """Find all packets that may have an outcome for which the condition is YES or NO, whichever is wanted.
+
+    Args:
+        behaviour: That of the policy.
+        policy: Has the numbers of ports.
+        within: Disjoint boxes.
+        asked: Its names are checked before (`check_names`).
+        wanted: YES or NO.
+        budget: When it is spent, packets that weren't looked at are given as `Open`.
+        progress: Is told the share of the work that is done.
+    """
+    known: dict[tuple[Decided, bool], tuple[tuple[Outcome, ...], NDArray[np.int32] | int]] = {}
+    for cell in cells.divide([behaviour], within, budget=budget, progress=progress):
+        if isinstance(cell, Open):
+            yield cell
+            continue
+        (decided,) = cell.decided
+        is_ip = not cell.box.subsets[Subset.VERSION] >> Version.NONE & 1
+        if (decided, is_ip) not in known:
+            each = tuple(outcomes(behaviour, decided, is_ip=is_ip))
+            truths = [(one, holds(asked, one, behaviour, policy)) for one in each]
+            known[decided, is_ip] = each, _which(truths, wanted)
+        each, which = known[decided, is_ip]
+        for box, bits in _parts(cell.box, which):
+            yield Found(box, decided, tuple(one for number, one in enumerate(each) if bits >> number & 1))
+
+
+def _which(truths: list[tuple[Outcome, Truth]], wanted: int) -> NDArray[np.int32] | int:
+    """Tell which outcomes are wanted, as bits: of all packets, or by the marks with which they come."""
+    which: NDArray[np.int32] | int = 0
+    for number, (outcome, truth) in enumerate(truths):
+        hit: NDArray[np.bool_] | bool = truth == wanted
+        if outcome.possible is not None:
+            hit = hit & outcome.possible
+        which = which | (
+            np.left_shift(np.asarray(hit, np.int32), number) if isinstance(hit, np.ndarray) else hit << number
+        )
+    if isinstance(which, int) or which.min() != which.max():
+        return which
+    return int(which.flat[0])
+
+
+def _parts(whole: ValueBox, which: NDArray[np.int32] | int) -> Iterator[tuple[ValueBox, int]]:
+    if isinstance(which, int):
+        if which:
+            yield whole, which
+        return
+    groups: dict[tuple[int, int], int] = {}
+    for tag in range(UNTAGGED + 1):
+        if not whole.subsets[Subset.TAG] >> tag & 1:
+            continue
+        column = which[:, tag]
+        for bits in np.unique(column):
+            octets = sum(1 << int(octet) for octet in np.flatnonzero(column == bits)) & whole.subsets[Subset.TOS]
+            if bits and octets:
+                groups[int(bits), octets] = groups.get((int(bits), octets), 0) | 1 << tag
+    for (bits, octets), tags in groups.items():
+        subsets = list(whole.subsets)
+        subsets[Subset.TOS], subsets[Subset.TAG] = octets, tags
+        yield ValueBox(whole.intervals, tuple(subsets)), bits
