@@ -38,3 +38,9 @@ class Epochs:
     def bits(self, valid: Validity, zone: ZoneInfo | None) -> int:
         """Give the epochs in which a rule counts; `zone` is the policy's."""
         return sum(valid.contains(moment, zone) << number for number, moment in enumerate(self.moments))
+
+    def words(self, epochs: int) -> tuple[str, ...]:
+        """Say some of the epochs, given as bits."""
+        return tuple(
+            f"as at {moment:%Y-%m-%d %H:%M}" for number, moment in enumerate(self.moments) if epochs >> number & 1
+        )

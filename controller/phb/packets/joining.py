@@ -1,0 +1,345 @@
+"""Sets of packets as few boxes as can be found, for people to read.
+
+A set of packets is a union of boxes, and it only has to be right for packets that there are: as two-level logic is
+minimised with don't-cares, boxes grow where they meet no packet outside the set, swallow others, and are left out where
+others cover them (the steps EXPAND and IRREDUNDANT of Espresso, R. Brayton et al., 1984, for many-valued variables).
+
+Within this module and `words`, boxes are *wide*: addresses of all versions lie on one line (frames that aren't IP at
+-1, IPv4, then IPv6), so that one box may speak of all of them, and dimension VERSION says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phb.packets.boxes import Interval, ValueBox, contains, difference, intersection
+from phb.packets.space import (
+    NO_HEADER,
+    NO_MESSAGE,
+    PORTS,
+    Dimension,
+    Subset,
+    Version,
+    every,
+)
+from phb.values import LAST_QOS_GROUP
+
+LINE: Final[dict[Version, Interval]] = {
+    Version.NONE: (-1, -1),
+    Version.IPV4: (0, (1 << 32) - 1),
+    Version.IPV6: (1 << 32, (1 << 32) + (1 << 128) - 1),
+}
+"""Where the addresses of each version lie on the line of wide boxes."""
+ALL_ADDRESSES: Final = (LINE[Version.NONE][0], LINE[Version.IPV6][1])
+ALL_INTERVALS: Final = (ALL_ADDRESSES, ALL_ADDRESSES, (0, 0xFFFF), (0, 0xFFFF), (0, 0xFFF), (0, NO_MESSAGE))
+_ADDRESSES = (Dimension.SOURCE, Dimension.DESTINATION)
+_ALL_SUBSETS = {
+    Subset.VERSION: every(len(Version)),
+    Subset.INGRESS: PORTS,
+    Subset.EGRESS: PORTS,
+    Subset.PROTOCOL: every(256),
+    Subset.TOS: every(256),
+    Subset.TAG: every(9),
+    Subset.FLAGS: every(NO_HEADER + 1),
+    Subset.GROUP: every(LAST_QOS_GROUP + 1),
+}
+# Columns of intervals, then of subsets. What says least for people is left out first; what a protocol has is left
+# out before the protocol.
+_ORDER = (
+    *(len(Dimension) + each for each in (Subset.GROUP, Subset.EGRESS, Subset.FLAGS)),
+    Dimension.MESSAGE,
+    len(Dimension) + Subset.TAG,
+    Dimension.VLAN,
+    *(len(Dimension) + each for each in (Subset.EPOCH, Subset.INGRESS)),
+    Dimension.SOURCE_PORT,
+    Dimension.DESTINATION_PORT,
+    Dimension.SOURCE,
+    Dimension.DESTINATION,
+    *(len(Dimension) + each for each in (Subset.TOS, Subset.PROTOCOL)),
+)
+_FEW = 200  # boxes that are compared pairwise
+_MANY = 5000  # boxes of the rest, above which only equal sides are joined
+
+
+@dataclass(frozen=True)
+class Part:
+    """The packets of a wide box that are in none of some others."""
+
+    box: ValueBox
+    unless: tuple[ValueBox, ...] = ()
+
+
+def wide(box: ValueBox) -> ValueBox:
+    """Put the addresses of a box on the line of all versions."""
+    version = Version(box.subsets[Subset.VERSION].bit_length() - 1)
+    offset = LINE[version][0]
+    intervals = list(box.intervals)
+    for dimension in _ADDRESSES:
+        low, high = intervals[dimension]
+        intervals[dimension] = (low + offset, high + offset)
+    return ValueBox(tuple(intervals), (_ALL_SUBSETS[Subset.VERSION], *box.subsets[1:]))
+
+
+def narrow(box: ValueBox) -> Iterator[ValueBox]:
+    """Give a wide box as boxes of one version each."""
+    for version, line in LINE.items():
+        parts = [_overlap(box.intervals[dimension], line) for dimension in _ADDRESSES]
+        if all(low <= high for low, high in parts):
+            intervals = ((low - line[0], high - line[0]) for low, high in parts)
+            yield ValueBox((*intervals, *box.intervals[2:]), (1 << version, *box.subsets[1:]))
+
+
+def _overlap(one: Interval, other: Interval) -> Interval:
+    return max(one[0], other[0]), min(one[1], other[1])
+
+
+def merge(boxes: Iterable[ValueBox]) -> list[ValueBox]:
+    """Join boxes that differ in one dimension only, where together they are a box; disjoint ones stay disjoint.
+
+    The union stays exactly the same. Takes boxes as they are, wide or not.
+    """
+    found = list(boxes)
+    before = 0
+    while len(found) != before:
+        before = len(found)
+        if not found:
+            break
+        for column in range(len(found[0].intervals) + len(found[0].subsets)):
+            found = _merge(found, column)
+    return found
+
+
+def _merge(boxes: list[ValueBox], column: int) -> list[ValueBox]:
+    """Join along one dimension: intervals that touch, subsets always."""
+    groups: dict[object, list[ValueBox]] = {}
+    for box in boxes:
+        sides = (*box.intervals, *box.subsets)
+        groups.setdefault((*sides[:column], *sides[column + 1 :]), []).append(box)
+    if len(groups) == len(boxes):
+        return boxes
+    return [box for group in groups.values() for box in (_along(group, column) if len(group) > 1 else group)]
+
+
+def _along(group: list[ValueBox], column: int) -> list[ValueBox]:
+    first = group[0]
+    place = column - len(first.intervals)
+    if place >= 0:
+        bits = reduce(or_, (box.subsets[place] for box in group))
+        return [ValueBox(first.intervals, (*first.subsets[:place], bits, *first.subsets[place + 1 :]))]
+    joined: list[Interval] = []
+    for low, high in sorted(box.intervals[column] for box in group):
+        if joined and low <= joined[-1][1] + 1:
+            joined[-1] = (joined[-1][0], max(high, joined[-1][1]))
+        else:
+            joined.append((low, high))
+    before, after = first.intervals[:column], first.intervals[column + 1 :]
+    return [ValueBox((*before, side, *after), first.subsets) for side in joined]
+
+
+def rest(whole: ValueBox, boxes: Sequence[ValueBox]) -> Iterator[ValueBox]:
+    """Give the part of a box outside all others, as disjoint boxes."""
+    meeting = [box for box in boxes if intersection(whole, box) is not None]
+    if not meeting:
+        yield whole
+        return
+    for piece in difference(whole, meeting[0]):
+        yield from rest(piece, meeting[1:])
+
+
+def join(
+    boxes: Iterable[ValueBox], within: Iterable[ValueBox], outside: Iterable[ValueBox] | None = None
+) -> list[Part]:
+    """Describe a set of packets by few wide boxes, some with exceptions.
+
+    Of the packets in `within`, the parts hold exactly those in `boxes`; they may overlap.
+
+    Args:
+        boxes: The set.
+        within: All packets that there are, such as `every_packet`.
+        outside: The packets of `within` that aren't in the set, where the caller knows; else they are computed.
+    """
+    inside = merge(map(wide, boxes))
+    if not inside:
+        return []
+    there = merge(map(wide, within))
+    others = merge(
+        map(wide, outside) if outside is not None else (piece for box in there for piece in rest(box, inside))
+    )
+    epochs = reduce(or_, (box.subsets[Subset.EPOCH] for box in there))
+    if len(others) > _MANY:
+        return [Part(box) for box in inside]
+    grown = _Grower(inside, others, epochs).grow()
+    if len(grown) == 1:
+        return [Part(grown[0])]
+    return _with_exceptions(grown, inside, others, epochs)
+
+
+def _with_exceptions(grown: list[ValueBox], inside: list[ValueBox], others: list[ValueBox], epochs: int) -> list[Part]:
+    """Say a few boxes as one with exceptions, where that is shorter."""
+    if len(grown) > _FEW:
+        return [Part(box) for box in grown]
+    hull = reduce(_hull, grown)
+    missing = [part for box in others if (part := intersection(hull, box)) is not None]
+    # What is inside the set must stay, whatever else the exceptions say.
+    exceptions = _Grower(merge(missing), inside, epochs).grow() if len(missing) <= _MANY else missing
+    if 1 + len(exceptions) < len(grown):
+        outer = _Grower([hull], [box for box in others if intersection(hull, box) is None], epochs).grow()[0]
+        left = [box for box in others if intersection(outer, box) is not None]
+        if all(any(contains(each, box) for each in exceptions) or not list(rest(box, exceptions)) for box in left):
+            hull = outer
+        return [Part(hull, tuple(exceptions))]
+    return [Part(box) for box in grown]
+
+
+def _hull(one: ValueBox, other: ValueBox) -> ValueBox:
+    return ValueBox(
+        tuple(
+            (min(low, other_low), max(high, other_high))
+            for (low, high), (other_low, other_high) in zip(one.intervals, other.intervals, strict=True)
+        ),
+        tuple(bits | other_bits for bits, other_bits in zip(one.subsets, other.subsets, strict=True)),
+    )
+
+
+class _Table:
+    """Boxes as arrays, with values replaced by their places among those that any of the boxes tells apart."""
+
+    def __init__(self, boxes: Sequence[ValueBox]) -> None:
+        dimensions, subsets = len(boxes[0].intervals), len(boxes[0].subsets)
+        self.low = np.empty((len(boxes), dimensions), np.int32)
+        self.high = np.empty_like(self.low)
+        for column in range(dimensions):
+            cuts = sorted({cut for box in boxes for low, high in [box.intervals[column]] for cut in (low, high + 1)})
+            places = {cut: place for place, cut in enumerate(cuts)}
+            self.low[:, column] = [places[box.intervals[column][0]] for box in boxes]
+            self.high[:, column] = [places[box.intervals[column][1] + 1] - 1 for box in boxes]
+        columns: list[NDArray[np.uint64]] = []
+        self.starts: list[int] = []
+        for place in range(subsets):
+            self.starts.append(len(columns))
+            columns += _packed([box.subsets[place] for box in boxes])
+        self.bits = np.stack(columns, axis=1)
+
+    def apart(self, row: int, rows: slice) -> NDArray[np.bool_]:
+        """Tell in which dimensions a box and each of some others have nothing in common."""
+        return self.apart_of(self.low[row], self.high[row], self.bits[row], rows)
+
+    def apart_of(
+        self, low: NDArray[np.int32], high: NDArray[np.int32], bits: NDArray[np.uint64], rows: slice
+    ) -> NDArray[np.bool_]:
+        """Tell the same of a box that is given by its values."""
+        intervals = (self.low[rows] > high) | (self.high[rows] < low)
+        shared = np.bitwise_or.reduceat(self.bits[rows] & bits, self.starts, axis=1)
+        return np.concatenate((intervals, shared == 0), axis=1)
+
+
+def _packed(subsets: list[int]) -> list[NDArray[np.uint64]]:
+    """Replace the values of subsets by classes of those that no subset tells apart; give columns of 64 bits."""
+    distinct = list(dict.fromkeys(subsets))
+    classes = [reduce(or_, distinct)]
+    for bits in distinct:
+        classes = [part for each in classes for part in (each & bits, each & ~bits) if part]
+    numbers = {bits: sum(1 << place for place, each in enumerate(classes) if each & bits) for bits in distinct}
+    words = range(0, len(classes), 64)
+    return [np.array([numbers[bits] >> word & 0xFFFFFFFFFFFFFFFF for bits in subsets], np.uint64) for word in words]
+
+
+class _Grower:
+    """Lets the boxes of a set grow until they meet the boxes outside it."""
+
+    def __init__(self, inside: list[ValueBox], outside: list[ValueBox], epochs: int) -> None:
+        self._inside = inside
+        self._full = ValueBox(ALL_INTERVALS, (*_ALL_SUBSETS.values(), epochs))
+        self._table = _Table([*inside, *outside, self._full])
+        self._others = slice(len(inside), len(inside) + len(outside))
+
+    def grow(self) -> list[ValueBox]:
+        """Give boxes that cover those inside and nothing outside, without ones that others cover."""
+        order = sorted(range(len(self._inside)), key=lambda number: -self._inside[number].volume)
+        found: list[ValueBox] = []
+        for number in order:
+            if not any(contains(box, self._inside[number]) for box in found):
+                found.append(self._grown(number, order))
+        return self._needed(found)
+
+    def _grown(self, number: int, order: list[int]) -> ValueBox:
+        table = self._table
+        low, high, bits = table.low[number].copy(), table.high[number].copy(), table.bits[number].copy()
+        sides: list[Interval | int] = [*self._inside[number].intervals, *self._inside[number].subsets]
+        apart = table.apart_of(low, high, bits, self._others)
+        apart = self._widen(low, high, bits, sides, apart)
+        if len(order) <= _FEW:
+            for other in order:
+                hull_low, hull_high = np.minimum(low, table.low[other]), np.maximum(high, table.high[other])
+                hull_bits = bits | table.bits[other]
+                if (hull_low == low).all() and (hull_high == high).all() and (hull_bits == bits).all():
+                    continue
+                hull_apart = table.apart_of(hull_low, hull_high, hull_bits, self._others)
+                if hull_apart.any(axis=1).all():
+                    low, high, bits = hull_low, hull_high, hull_bits
+                    box = _hull(_of_sides(sides), self._inside[other])
+                    sides = [*box.intervals, *box.subsets]
+                    apart = self._widen(low, high, bits, sides, hull_apart)
+        return _of_sides(sides)
+
+    def _widen(
+        self,
+        low: NDArray[np.int32],
+        high: NDArray[np.int32],
+        bits: NDArray[np.uint64],
+        sides: list[Interval | int],
+        apart: NDArray[np.bool_],
+    ) -> NDArray[np.bool_]:
+        """Give dimensions all values, one after another, as long as that meets nothing outside."""
+        table, full = self._table, len(self._table.low) - 1
+        dimensions = low.shape[0]
+        all_sides: list[Interval | int] = [*self._full.intervals, *self._full.subsets]
+        for column in _ORDER:
+            if column == dimensions + Subset.PROTOCOL and not _says_protocol(sides):
+                continue
+            count = apart.sum(axis=1)
+            if not ((count == 1) & apart[:, column]).any():
+                apart[:, column] = False
+                sides[column] = all_sides[column]
+                if column < dimensions:
+                    low[column], high[column] = table.low[full, column], table.high[full, column]
+                else:
+                    place = column - dimensions
+                    ends = [*table.starts, len(bits)]
+                    words = slice(ends[place], ends[place + 1])
+                    bits[words] = table.bits[full, words]
+        return apart
+
+    def _needed(self, found: list[ValueBox]) -> list[ValueBox]:
+        """Leave out boxes whose packets others have; the last ones found first."""
+        if len(found) > _FEW:
+            return found
+        for box in found[::-1]:
+            others = [each for each in found if each is not box]
+            mine = [part for each in self._inside if (part := intersection(box, each)) is not None]
+            if not any(True for part in mine for _ in rest(part, others)):
+                found = others
+        return found
+
+
+def _says_protocol(sides: list[Interval | int]) -> bool:
+    """Whether nothing but the protocol itself speaks of a protocol: with TCP flags or ICMP types it is named."""
+    flags, message = sides[len(Dimension) + Subset.FLAGS], sides[Dimension.MESSAGE]
+    assert isinstance(flags, int)
+    assert isinstance(message, tuple)
+    return bool(flags >> NO_HEADER & 1) and message[1] == NO_MESSAGE
+
+
+def _of_sides(sides: Sequence[Interval | int]) -> ValueBox:
+    count = len(Dimension)
+    return ValueBox(
+        tuple(side for side in sides[:count] if isinstance(side, tuple)),
+        tuple(side for side in sides[count:] if isinstance(side, int)),
+    )
