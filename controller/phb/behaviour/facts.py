@@ -1,0 +1,190 @@
+"""The words of facts, and their values: numbers that the pipeline keeps, so that two ways to say one thing are equal.
+
+Who reads a policy and who reads table entries both put their facts together here. What isn't there has no fact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from ipaddress import ip_address
+from math import gcd
+from typing import Final
+
+from phb.behaviour.behaviour import Fact
+from phb.packets.space import Version
+from phb.values import MacAddress
+
+FIRST_IN: Final = "first in, first out"
+FLOWS: Final = "fair queueing of flows"
+CLASSES: Final = "a queue for each class"
+
+UNIT: Final = 1 << 32
+"""Of the pipeline's fractions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shaper:
+    """A shaper: bit/s, bytes that may pass at once (0: a line of the rate), bytes counted beside a frame's."""
+
+    rate: int
+    burst: int
+    overhead: int
+
+    def __str__(self) -> str:
+        burst = f", burst {self.burst} bytes" if self.burst else ""
+        counted = f", {self.overhead:+d} bytes each frame" if self.overhead else ""
+        return f"{self.rate} bit/s{burst}{counted}"
+
+
+@dataclass(frozen=True, slots=True)
+class Slope:
+    """How the probability of an early drop rises: in units of 2^-32 for each packet, over so many packets."""
+
+    slope: int
+    packets: int
+
+    def __str__(self) -> str:
+        return f"1 in {round(Fraction(UNIT, self.slope * self.packets))}" if self.slope else "0"
+
+
+@dataclass(frozen=True)
+class Flows:
+    """Flows that are queued fairly.
+
+    Attributes:
+        conversations: Queues that they are spread over.
+        threshold: Packets of one that may wait; 0 is no limit.
+        weights: By IP precedence, in inverse proportion to service; their ratio counts.
+    """
+
+    conversations: int
+    threshold: int
+    weights: tuple[int, ...]
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """The facts of the flows."""
+        common = gcd(*self.weights)
+        weights = tuple(weight // common for weight in self.weights)
+        shown = "equal" if len(set(weights)) == 1 else " ".join(map(str, weights))
+        return (
+            ("conversations", self.conversations),
+            *said("conversation threshold", self.threshold),
+            ("weights of flows", shown),
+        )
+
+
+def said(word: str, value: int | Fraction | Shaper | None) -> tuple[Fact, ...]:
+    """Give a fact of a setting that is there; 0 is none."""
+    return ((word, value),) if value else ()
+
+
+def service(
+    discipline: str,
+    *,
+    level: int | None = None,
+    share: Fraction | None = None,
+    times_a_flow: Fraction | None = None,
+    flows: Flows | None = None,
+    queue_limit: int = 0,
+    shaper: Shaper | None = None,
+    hold_queue: int = 0,
+    push_out: bool = False,
+    port_shaper: Shaper | None = None,
+    overhead: int = 0,
+) -> tuple[Fact, ...]:
+    """Give the facts of a queue.
+
+    Args:
+        discipline: Of the port: one of the three above.
+        level: Strict priority; None shares what all levels leave.
+        share: Its part of that, beside the other queues without a level; they are 1 in all.
+        times_a_flow: In place of a share, beside flows that weigh by themselves: how much more it gets than a flow of
+            precedence 0.
+        flows: Those inside the queue.
+        queue_limit: Packets that may wait in it; 0 is no limit.
+        shaper: Of the class.
+        hold_queue: Packets that may wait at the port; 0 is no limit.
+        push_out: Whether a full hold queue drops what would be served last.
+        port_shaper: Of the port.
+        overhead: Bytes that the scheduler counts beside a frame's; of no meaning to first in, first out.
+    """
+    return (
+        ("discipline", discipline),
+        *(() if level is None else (("level", level),)),
+        *said("share", share),
+        *said("times a flow of precedence 0", times_a_flow),
+        *(() if flows is None else flows.facts),
+        *said("queue limit", queue_limit),
+        *said("shaped to", shaper),
+        *said("hold queue", hold_queue),
+        *((("push-out", "yes"),) if push_out and hold_queue else ()),
+        *said("port shaped to", port_shaper),
+        *said("bytes counted beside a frame", 0 if discipline == FIRST_IN else overhead),
+    )
+
+
+def early(minimum: int, maximum: int, slope: int, average_weight: int, halvings: int, *, ecn: bool) -> tuple[Fact, ...]:
+    """Give the facts of early detection; arguments are those of action `early` in p4src/wred.p4."""
+    span = maximum - minimum
+    return (
+        ("dropped early from", minimum),
+        ("all dropped from", maximum),
+        *((("chance up to", Slope(slope, span)),) if span else ()),
+        ("average weight", average_weight),
+        *said("idle average's halvings", halvings),
+        *((("ECN", "marks"),) if ecn and span else ()),
+    )
+
+
+def buffer(private: int, shared: int, holes: int, *, idle_ms: int = 0, lent: int = 0) -> tuple[Fact, ...]:
+    """Give the facts of a stream's buffer at a port.
+
+    Args:
+        private: Bytes of its own.
+        shared: Bytes of the pool.
+        holes: Of what is left of the pool a stream takes a part in so many.
+        idle_ms: After which a private buffer is lent to the pool; 0 is never.
+        lent: Bytes that the pool has more when all private buffers of the port are lent.
+    """
+    return (
+        ("private buffer", private),
+        ("shared buffer", shared),
+        ("holes", holes),
+        *((("lent when idle for ms", idle_ms), ("lent in all", lent)) if idle_ms and lent else ()),
+    )
+
+
+def receives(mac: int) -> tuple[Fact, ...]:
+    """Give the fact of packets that enter at a router's port: which frames it takes."""
+    return (("taken if sent to MAC", str(MacAddress(mac))),)
+
+
+def written(source_mac: int, destination_mac: int, mtu: int | None) -> tuple[Fact, ...]:
+    """Give the facts of a route with MAC addresses; `mtu` (bytes) is that of a router's port, else None."""
+    return (
+        ("source MAC", str(MacAddress(source_mac))),
+        ("destination MAC", str(MacAddress(destination_mac))),
+        *said("MTU", mtu),
+    )
+
+
+def reached(version: Version, next_hop: int | None, mac: int | None, mtu: int | None) -> tuple[Fact, ...]:
+    """Give the facts of a route to a next hop, None is the destination; `mac` and `mtu` are the port's."""
+    address = (
+        "the destination"
+        if next_hop is None
+        else str(ip_address(next_hop.to_bytes(4 if version is Version.IPV4 else 16)))
+    )
+    return (
+        ("next hop", address),
+        *((("source MAC", str(MacAddress(mac))),) if mac is not None else ()),
+        *said("MTU", mtu),
+    )
+
+
+def parts_of_whole(parts: Sequence[Fraction]) -> list[Fraction]:
+    """Give shares that are 1 in all and in the same proportion."""
+    return [part / sum(parts) for part in parts]
