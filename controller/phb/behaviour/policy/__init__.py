@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from phb.behaviour.behaviour import Behaviour
 from phb.behaviour.policy.forwarding import forwarding
+from phb.behaviour.policy.priorities import user_priorities
+from phb.behaviour.policy.queueing import buffers, services
 from phb.behaviour.policy.references import Node
 from phb.behaviour.policy.rules import steps
 from phb.behaviour.policy.treatments import Treatments
@@ -29,6 +31,9 @@ def behaviour_of_policy(policy: PolicySet, epochs: Epochs) -> Behaviour:
         input=tuple(entering),
         forwarding=tuple(forwarding(node, epochs)),
         output=tuple(leaving),
+        user_priorities=user_priorities(node),
+        services=services(node),
+        buffers=buffers(node, treatments.streams),
         class_names={
             None: DEFAULT_CLASS,
             **{each.name: each.name for each in policy.classes if each.name != DEFAULT_CLASS},

@@ -59,15 +59,11 @@ def _rule(
         incoming, back = direction is Direction.INCOMING, direction is not rule.direction
         mirrored = incoming and back
         # The host's node meters and marks what the host sends. The rates of a rule for both ways are of what it sends.
-        does = _BLOCKED
-        if rule.permission is Permission.ALLOWED:
-            does = treatments.of(
-                action,
-                output=output,
-                counted_as=("rule", number),
-                conditioned=not incoming,
-                clamped=not mirrored,
-            )
+        does = treatments.of(
+            action, output=output, counted_as=("rule", number), conditioned=not incoming, clamped=not mirrored
+        )
+        if rule.permission is Permission.BLOCKED:
+            does = _BLOCKED
         taken: list[ValueBox] = []
         excepted: list[ValueBox] = []
         for each in rule.match:
