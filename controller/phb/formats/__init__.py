@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -141,7 +142,7 @@ def convert(policy: PolicySet, to: str, options: WriteOptions = WRITING) -> Conv
     losses = sorted(
         (with_packets(loss, policy) for loss in converted.losses), key=lambda loss: (loss.origin.file, loss.origin.line)
     )
-    return Converted(converted.text, tuple(losses))
+    return replace(converted, losses=tuple(losses))
 
 
 def _choose(origin: Origin, text: str, format_name: str | None) -> Format:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from phb.formats.format import Loss
@@ -35,18 +36,19 @@ def with_packets(loss: Loss, policy: PolicySet) -> Loss:
     if loss.item is None or loss.kept:
         return loss
     if isinstance(loss.item, SubnetPriority):
-        return replace(loss, packets=tuple(_with_user_priority(loss.item)))
+        return replace(loss, packets=tuple(_with_user_priority(loss.item)), concerned=(loss.item,))
     if isinstance(loss.item, _OF_THE_NODE) and loss.key not in _MEANT_BY_OTHERS:
         return loss
     if isinstance(loss.item, Port) and not any(each.port == loss.item.name for each in policy.queueing):
         return loss
     if isinstance(loss.item, Rule | Action) and loss.key == "name":
         return loss
-    return replace(loss, packets=tuple(_packets(loss.item, policy)))
+    found = list(_concerned(loss.item, policy))
+    return replace(loss, packets=tuple(said for _, said in found), concerned=tuple(item for item, _ in found))
 
 
-def _packets(item: Item, policy: PolicySet) -> list[str]:
-    """Name the rules and behaviour aggregates that lead to the item; else the port or the class of its queue."""
+def _concerned(item: Item, policy: PolicySet) -> Iterator[tuple[Item, str]]:
+    """Give the rules and behaviour aggregates that lead to the item, else the port or the class of its queue."""
     windows = [rule.valid for rule in policy.rules if rule.valid != Validity() and rule.valid.time_zone is None]
     clocks = {id(valid) for valid in windows} if item is policy else set()
     rules = [rule for rule in policy.rules if rule is item or rule.valid is item or id(rule.valid) in clocks]
@@ -55,16 +57,20 @@ def _packets(item: Item, policy: PolicySet) -> list[str]:
     if actions:
         rules = [rule for rule in policy.rules if not actions.isdisjoint(rule.actions)]
         aggregates = [each for each in policy.behaviour_aggregates if not actions.isdisjoint(each.actions)]
-    said = [f"rule '{rule.name}': {'; or '.join(map(in_words, rule.match))}" for rule in rules]
-    said += [f"behaviour aggregate '{aggregate.name}'" for aggregate in aggregates]
+    for rule in rules:
+        yield rule, f"rule '{rule.name}': {'; or '.join(map(in_words, rule.match))}"
+    for aggregate in aggregates:
+        yield aggregate, f"behaviour aggregate '{aggregate.name}'"
     for queueing in policy.queueing:
         if _has(queueing, item):
             queues = queueing.schedule.queues if isinstance(queueing.schedule, ClassBased) else ()
-            classes = [f"class '{queue.traffic_class}' " for queue in queues if _has(queue, item)]
-            said += [f"{each}leaving by port '{queueing.port}'" for each in classes or [""]]
+            parts: list[tuple[Item, str]] = [
+                (queue, f"class '{queue.traffic_class}' ") for queue in queues if _has(queue, item)
+            ]
+            for part, which in parts or [(queueing, "")]:
+                yield part, f"{which}leaving by port '{queueing.port}'"
     if isinstance(item, Port):
-        said.append(f"leaving by port '{item.name}'")
-    return said
+        yield item, f"leaving by port '{item.name}'"
 
 
 def _with_user_priority(priority: SubnetPriority) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from phb.errors import InputError
@@ -50,6 +50,7 @@ class Loss:
         key: The item's key.
         kept: Packets are treated as before, whatever the item is.
         packets: Packets that are treated otherwise.
+        concerned: What treats them: rules, behaviour aggregates, queues, ports.
     """
 
     origin: Origin
@@ -59,6 +60,7 @@ class Loss:
     key: str = field(default="", compare=False)
     kept: bool = field(default=False, compare=False)
     packets: tuple[str, ...] = field(default=(), compare=False)
+    concerned: tuple[Item, ...] = field(default=(), compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.origin}: {self.what} is lost: {self.why}"
@@ -66,10 +68,16 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """A policy in another format, and its losses in the order of the source."""
+    """A policy in another format.
+
+    Attributes:
+        losses: In the order of the source.
+        ports: New names of ports whose own the format can't say.
+    """
 
     text: str
     losses: tuple[Loss, ...] = ()
+    ports: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ class _Writer:
         self.written = Written(self.losses)
         self.policy_maps: dict[str, list[str]] = {}
         self.interfaces: list[str] = []
-        self.names: list[str] = []
+        self.names: dict[str, str] = {}
 
     def write(self) -> Converted:
         policy = self.policy
@@ -91,7 +91,7 @@ class _Writer:
             list(self._routes()),
         ]
         text = "".join("!\n" + "".join(f"{line}\n" for line in block) for block in blocks if block)
-        return Converted(f"! phb: dialect {self.dialect.value}\n{text}!\nend\n", self.losses.all())
+        return Converted(f"! phb: dialect {self.dialect.value}\n{text}!\nend\n", self.losses.all(), self.names)
 
     # -----------------------------------------------------------------------
     # Interfaces
@@ -106,10 +106,10 @@ class _Writer:
         ppp = queueing is not None and queueing.length_basis is LengthBasis.PPP
         kind, taken = "Serial" if ppp else "GigabitEthernet", {each.name for each in self.policy.ports}
         number = port.number if port.number is not None else len(taken)
-        while f"{kind}0/{number}" in {*taken, *self.names}:
+        while f"{kind}0/{number}" in {*taken, *self.names.values()}:
             number += 1
         name = f"{kind}0/{number}"
-        self.names.append(name)
+        self.names[port.name] = name
         self.losses.add(port, "name", f"the name of port '{port.name}'", f"IOS names interfaces; this one is {name}")
         return Interface(name, kind, port.origin())
 

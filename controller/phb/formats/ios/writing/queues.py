@@ -54,6 +54,8 @@ def class_queue(
     elif dialect is Dialect.IOS_12 and queue.traffic_class != DEFAULT_CLASS:
         what = f"the share of class '{queue.traffic_class}', which is what is left over"
         losses.add(queue, "bandwidth", what, "before HQF every class with a queue has a bandwidth")
+    if not lines and dialect is Dialect.IOS_12 and queue.traffic_class != DEFAULT_CLASS:
+        # Without any, IOS would refuse the queue.
         lines.append("bandwidth remaining percent 1")
     lines += _flows_and_limit(queue, dialect, losses)
     if queue.early_detection is not None and queue.level is not None:
