@@ -2,7 +2,8 @@
 
     PROTOCOL SOURCE[:PORT] > DESTINATION[:PORT] [WORD VALUE]...
 
-docs/policies/explain.md lists the words. A line of hexadecimal digits is an Ethernet frame as it is on the wire.
+docs/policies/explain.md lists the words. A line of hexadecimal digits is an Ethernet frame as it is on the wire; `in`
+and `at` may follow it.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ _ICMP = ICMP_VERSIONS.values()
 _DEFAULT_BYTES = 100  # of the IP packet, headers included
 _TTL = 64  # what most hosts send with
 _FLAGS = {"F": FIN, "S": SYN, "R": RST, "P": 0x08, "A": ACK, "U": 0x20, "E": 0x40, "C": 0x80}  # as tcpdump and scapy
+_NO_FLAGS = "none"
 _ECN = {"not-ect": 0, "ect1": 1, "ect0": 2, "ce": 3}
 # Locally administered MAC addresses: their values don't matter.
 _MACS = bytes.fromhex("020000000002" + "020000000001")
@@ -37,11 +39,14 @@ _NANOSECONDS = 1_000_000_000
 
 def parse_packet(text: str, origin: Origin) -> Arrival:
     """Read one packet in this notation, or in hex; an error names the wrong word."""
-    digits = re.sub(r"[\s:.-]|0x", "", text)
+    words = text.split()
+    # Where the digits of a frame end: neither word is one of digits.
+    end = next((place for place, word in enumerate(words) if word in _OF_FRAMES), len(words))
+    digits = re.sub(r"[:.-]|0x", "", "".join(words[:end]))
     if re.fullmatch(r"[0-9a-fA-F]{28,}", digits) and len(digits) % 2 == 0:
         frame = bytes.fromhex(digits)
-        return Arrival(0, None, frame, len(frame), origin)
-    words = text.split()
+        values, port = _options(words[end:], origin, _OF_FRAMES)
+        return Arrival(values.get("at", 0), port, frame, len(frame), origin)
     if len(words) < 4 or words[2] != ">":
         raise InputError(origin, f"'{text}'", EXPECTED)
     protocol = _protocol(words[0], origin)
@@ -98,7 +103,7 @@ def _number(low: int, high: int) -> Callable[[str], int]:
 
 
 def _flags(word: str) -> int:
-    return sum(_FLAGS[letter] for letter in set(word.upper()))
+    return 0 if word == _NO_FLAGS else sum(_FLAGS[letter] for letter in set(word.upper()))
 
 
 def _seconds(word: str) -> int:
@@ -122,7 +127,7 @@ _NUMBERS = {
     "ttl": _Option(_number(0, 255), "a number from 0 to 255"),
     "id": _Option(_number(0, 65535), "a number from 0 to 65535"),
     "length": _Option(_number(20, 65535), "bytes of the IP packet"),
-    "flags": _Option(_flags, "letters of FSRPAUEC"),
+    "flags": _Option(_flags, "letters of FSRPAUEC, or none"),
     "type": _Option(lambda word: IcmpType.parse(word).bits[0], "an ICMP type, or type and code such as 3/4"),
     "sequence": _Option(_number(0, 0xFFFFFFFF), "a number from 0 to 4294967295"),
     "acknowledgement": _Option(_number(0, 0xFFFFFFFF), "a number from 0 to 4294967295"),
@@ -133,16 +138,19 @@ _NUMBERS = {
 }
 WORDS = (*_NUMBERS, "in")
 """The words that may follow the addresses, each with a value."""
+_OF_FRAMES = ("in", "at")
 
 
-def _options(words: list[str], origin: Origin) -> tuple[dict[str, int], str | int | None]:
+def _options(
+    words: list[str], origin: Origin, known: tuple[str, ...] = WORDS
+) -> tuple[dict[str, int], str | int | None]:
     """Read the words behind the addresses: numbers, and the ingress port."""
     values: dict[str, int] = {}
     port: str | int | None = None
     for index in range(0, len(words), 2):
         word = words[index]
-        if word not in WORDS:
-            raise InputError(origin, f"'{word}'", f"one of {', '.join(WORDS)}")
+        if word not in known:
+            raise InputError(origin, f"'{word}'", f"one of {', '.join(known)}")
         expected = _NUMBERS[word].expected if word in _NUMBERS else "a port's name or number"
         if index + 1 == len(words):
             raise InputError(origin, f"'{word}' without a value", expected)

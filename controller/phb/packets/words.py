@@ -50,7 +50,8 @@ Conditions: TypeAlias = dict[str, Any]
 
 _ALTERNATIVES = 256  # conditions of one set of words, above which they aren't written out
 _DSCP_NAMES = {number: name.lower() for name, number in reversed(CODE_POINTS.items())}
-_ECN = ("not-ect", "ect1", "ect0", "ce")
+ECN: Final = ("not-ect", "ect1", "ect0", "ce")
+"""Of the lower two bits of the ToS octet, as `phb explain` calls them."""
 
 
 @dataclass(frozen=True)
@@ -469,6 +470,11 @@ def _cubes(octets: int) -> tuple[tuple[int, int], ...]:
     return tuple(found)
 
 
+def dscp_name(number: int) -> str:
+    """Give the name of a DSCP, or its number."""
+    return _DSCP_NAMES.get(number, str(number))
+
+
 @cache
 def _marks(octets: int) -> tuple[str, tuple[Any, ...]]:
     """Give a key of YAML and values that together are a set of ToS octets."""
@@ -489,7 +495,7 @@ def _octets(value: int | dict[str, int]) -> str:
     """Say a pattern of the ToS octet: its DSCP and ECN where it is one octet."""
     if isinstance(value, dict):
         return f"{value['value']:#04x} under {value['mask']:#04x}"
-    return f"{value} ({_DSCP_NAMES.get(value >> 2, value >> 2)}, {_ECN[value & 3]})"
+    return f"{value} ({dscp_name(value >> 2)}, {ECN[value & 3]})"
 
 
 def _types(low: int, high: int) -> list[Any]:

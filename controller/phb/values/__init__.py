@@ -33,6 +33,7 @@ from phb.values.code_points import (
     Vlan,
     parse_code_point,
 )
+from phb.values.martians import MARTIAN_DESTINATIONS, MARTIAN_SOURCES
 from phb.values.protocols import (
     ICMP_VERSIONS,
     PROTOCOLS,
@@ -55,6 +56,8 @@ __all__ = [
     "CODE_POINTS",
     "ICMP_VERSIONS",
     "LAST_QOS_GROUP",
+    "MARTIAN_DESTINATIONS",
+    "MARTIAN_SOURCES",
     "PROTOCOLS",
     "TCP_FLAGS",
     "UNTAGGED",

@@ -39,6 +39,7 @@ def test_the_examples_packet():
         ("udp 10.0.0.1 > 10.0.0.2 id 0x5dac", IP, "id", 0x5DAC),
         ("udp 10.0.0.1:5 > 10.0.0.2:6", UDP, "len", 80),
         ("tcp 10.0.0.1:5 > 10.0.0.2:6 flags SA", TCP, "flags", "SA"),
+        ("tcp 10.0.0.1:5 > 10.0.0.2:6 flags none", TCP, "flags", 0),
         ("tcp 10.0.0.1:5 > 10.0.0.2:6 window 17", TCP, "window", 17),
         ("udp 10.0.0.1:5 > 10.0.0.2:6 pcp 5 vlan 7", Dot1Q, "prio", 5),
         ("udp 10.0.0.1:5 > 10.0.0.2:6 vlan 7", Dot1Q, "vlan", 7),
@@ -59,6 +60,8 @@ def test_words(text, layer, field, value):
 def test_hex_is_the_frame(frame):
     for text in (frame.hex(), frame.hex(" "), frame.hex(":"), "0x" + frame.hex()):
         assert parse(text).frame == frame
+    said = parse(f"{frame.hex()} in lan at 2")
+    assert (said.frame, said.port, said.time_ns) == (frame, "lan", 2_000_000_000)
 
 
 @given(st.integers(28, 1500), st.integers(0, 255), st.integers(0, 65535))
@@ -81,6 +84,8 @@ def test_checksums_are_right(length, tos, port):
         ("tcp 10.0.0.1 > 2001:db8::1", "'10.0.0.1 > 2001:db8::1'", "one IP version"),
         ("icmp 10.0.0.1:7 > 10.0.0.2", "a port number with protocol 'icmp'", "tcp or udp"),
         ("tcp 10.0.0.1 > 10.0.0.2 colour red", "'colour'", f"one of {', '.join(WORDS)}"),
+        ("00" * 14 + " ttl 3", "'" + "00" * 14 + " ttl 3'", "a packet such as"),
+        ("00" * 14 + " in 3 ttl 3", "'ttl'", "one of in, at"),
         ("tcp 10.0.0.1 > 10.0.0.2 dscp", "'dscp' without a value", "a DSCP"),
         ("tcp 10.0.0.1 > 10.0.0.2 dscp af99", "'dscp af99'", "a DSCP"),
         ("tcp 10.0.0.1 > 10.0.0.2 ecn yes", "'ecn yes'", "not-ect"),

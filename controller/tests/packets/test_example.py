@@ -1,0 +1,105 @@
+"""Examples are packets of their box: what they say, as a frame, is read back into it."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from packet_sets import EPOCHS, NAMING, POLICY, THERE, boxes
+
+from phb.explain import parse_packet
+from phb.origin import UNKNOWN
+from phb.packets.boxes import intersection
+from phb.packets.example import example
+from phb.packets.frames import packet_of_frame
+from phb.packets.space import NO_HEADER, NO_MESSAGE, UNTAGGED, Version, box_of, every_packet, is_in
+from tests.examples import share
+
+TCP, UDP, ICMP = 1 << 6, 1 << 17, 1 << 1
+V4, V6, NO_IP = Version.IPV4, Version.IPV6, Version.NONE
+TEN = (0x0A000000, 0x0AFFFFFF)
+
+
+def read(text):
+    """The packet of a line, at the port that it names."""
+    arrival = parse_packet(text, UNKNOWN)
+    port = POLICY.find_port(arrival.port)
+    return packet_of_frame(arrival.frame, arrival.port if port is None else port.number)
+
+
+def is_example(text, at, box):
+    packet = read(text)
+    epoch = 0 if at is None else EPOCHS.moments.index(at)
+    return is_in(packet._replace(subsets=(*packet.subsets[:-1], epoch)), box)
+
+
+@settings(max_examples=share(300), deadline=None)
+@given(boxes())
+def test_examples_lie_in_their_box(asked):
+    parts = [part for kind in THERE if (part := intersection(kind, asked)) is not None]
+    for box in parts:
+        found = example(box, NAMING)
+        assert is_example(found.text, found.at, box), found
+    if not parts:
+        with pytest.raises(ValueError, match="no packet"):
+            example(asked, NAMING)
+
+
+@pytest.mark.parametrize(
+    ("text", "box"),
+    [
+        ("tcp 192.0.2.1:40000 > 198.51.100.1:443 in uplink", box_of(V4, epochs=3)),
+        ("tcp [2001:db8::1]:40000 > [2001:db8:2::1]:443 in uplink", box_of(V6, epochs=3)),
+        (
+            "tcp 10.0.0.1:40000 > 198.51.100.1:80 dscp ef in lan",
+            box_of(V4, epochs=3, source=TEN, destination_port=(80, 90), protocol=TCP, tos=0xF << 0xB8, ingress=4),
+        ),
+        ("udp 192.0.2.1:40000 > 198.51.100.1:443 ecn ce in 7", box_of(V4, epochs=3, protocol=UDP, tos=8, ingress=128)),
+        (
+            "icmp 192.0.2.1 > 198.51.100.1 type 3/4 in 300",
+            box_of(V4, epochs=3, message=(0x304, 0x3FF), ingress=1 << 300),
+        ),
+        (
+            "icmp 192.0.2.1 > 198.51.100.1 pcp 5 vlan 7 in uplink",
+            box_of(V4, epochs=3, protocol=ICMP, tag=32, vlan=(7, 9), message=(0, NO_MESSAGE - 1)),
+        ),
+        ("tcp 192.0.2.1:40000 > 198.51.100.1:443 flags none in uplink", box_of(V4, epochs=3, flags=1)),
+        ("tcp 192.0.2.1:40000 > 198.51.100.1:443 flags S in uplink", box_of(V4, epochs=3, flags=1 << 2 | 1 << 3)),
+        (
+            "gre 192.0.2.1 > 198.51.100.1 in uplink",
+            box_of(V4, epochs=3, flags=1 << NO_HEADER, protocol=~(UDP | ICMP) & (1 << 256) - 1),
+        ),
+        (
+            "tcp 223.255.255.254:40000 > 198.51.100.1:443 in uplink",
+            box_of(V4, epochs=3, source=(0xDFFFFFFE, 0xFFFFFFFF)),
+        ),
+    ],
+)
+def test_examples_have_ordinary_values(text, box):
+    assert example(box, NAMING).text == text
+    assert is_example(text, None, box)
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        box_of(NO_IP, epochs=3, tag=1 << UNTAGGED),
+        box_of(NO_IP, epochs=3, tag=1 << 5, vlan=(4, 4)),
+        box_of(V4, epochs=3, protocol=TCP, flags=1 << NO_HEADER, tos=1 << 0xB9),
+        box_of(V6, epochs=3, protocol=1 << 58, message=(NO_MESSAGE, NO_MESSAGE), tag=2),
+    ],
+)
+def test_what_has_no_words_is_a_frame(box):
+    found = example(box, NAMING)
+    assert is_example(found.text, found.at, box)
+    assert len(found.text.split()) == 3
+
+
+def test_an_example_has_a_time_where_it_matters():
+    assert example(box_of(V4, epochs=2), NAMING).at == EPOCHS.moments[1]
+    assert example(box_of(V4, epochs=3), NAMING).at is None
+
+
+@settings(max_examples=share(200), deadline=None)
+@given(st.binary(max_size=90), st.sampled_from(["", "0800", "86dd", "81000000"]))
+def test_every_frame_is_a_packet_that_there_is(data, kind):
+    packet = packet_of_frame(bytes(12) + bytes.fromhex(kind) + data, 3)
+    assert sum(is_in(packet, box) for box in every_packet(1)) == 1
