@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from phb.behaviour.behaviour import Step
+from phb.behaviour.policy.conditions import boxes
+from phb.behaviour.policy.references import Node
 from phb.errors import InputError
 from phb.model import Conditions, PolicySet
-from phb.packets.boxes import Interval, ValueBox
-from phb.packets.space import NO_HEADER, UNTAGGED, Subset, Version, box_of, every, every_packet
+from phb.packets.boxes import ValueBox
+from phb.packets.space import Subset, Version, box_of, every_packet
 from phb.regions.plain import first_steps
 from phb.searching.conditions import number_of
-from phb.values import UNTAGGED as UNTAGGED_WORD
 
 
 class Meant(NamedTuple):
@@ -22,7 +23,7 @@ class Meant(NamedTuple):
     outside: tuple[ValueBox, ...]
 
 
-def meant(match: Sequence[Conditions] | None, unless: Sequence[Conditions], policy: PolicySet, epochs: int) -> Meant:
+def meant(match: Sequence[Conditions], unless: Sequence[Conditions], policy: PolicySet, epochs: int) -> Meant:
     """Divide all packets that can come in at the policy's ports.
 
     As in a rule, `match` and `unless` mean IP packets. Without `match` every frame is meant.
@@ -30,66 +31,32 @@ def meant(match: Sequence[Conditions] | None, unless: Sequence[Conditions], poli
     Raises:
         InputError: A condition names a port that the policy doesn't have, or asks what no packet has that comes in.
     """
-    asked = Step(
-        tuple(every_frame(epochs)) if match is None else tuple(_boxes(match, policy, epochs)),
-        tuple(_boxes(unless, policy, epochs)),
-        does=None,
-    )
-    ports = sum(1 << port.number for port in policy.ports if port.number is not None)
+    whole = tuple(box_of(version, epochs=epochs) for version in Version)
+    asked = Step(tuple(_boxes(match, policy, epochs)) if match else whole, tuple(_boxes(unless, policy, epochs)), None)
     inside: list[ValueBox] = []
     outside: list[ValueBox] = []
-    for box in every_packet(epochs):
-        subsets = list(box.subsets)
-        subsets[Subset.INGRESS] = ports or subsets[Subset.INGRESS]
-        for number, part in first_steps([asked], ValueBox(box.intervals, tuple(subsets))):
+    for box in every_frame(policy, epochs):
+        for number, part in first_steps([asked], box):
             (outside if number else inside).append(part)
     return Meant(tuple(inside), tuple(outside))
 
 
-def every_frame(epochs: int) -> Iterator[ValueBox]:
-    """Give boxes that hold every frame."""
-    return (box_of(version, epochs=epochs) for version in Version)
+def every_frame(policy: PolicySet, epochs: int) -> Iterator[ValueBox]:
+    """Give all frames that can come in at the policy's ports, IP packets first."""
+    ports = sum(1 << port.number for port in policy.ports if port.number is not None)
+    for box in sorted(every_packet(epochs), key=lambda each: each.subsets[Subset.VERSION]):
+        subsets = list(box.subsets)
+        subsets[Subset.INGRESS] = ports or subsets[Subset.INGRESS]
+        yield ValueBox(box.intervals, tuple(subsets))
 
 
 def _boxes(conditions: Sequence[Conditions], policy: PolicySet, epochs: int) -> Iterator[ValueBox]:
+    node = Node(policy)
     for each in conditions:
         for field in ("egress_port", "qos_group"):
             if getattr(each, field) is not None:
-                key = field.replace("_", "-")
-                expected = "what a packet has that comes in"
-                raise InputError(each.origin(field), f"'{key}' of packets", f"{expected}; the treatment has a port")
-        yield from boxes_of(each, policy, epochs)
-
-
-def boxes_of(asked: Conditions, policy: PolicySet, epochs: int) -> Iterator[ValueBox]:
-    """Give the boxes of what one mapping of conditions asks for, one for each IP version."""
-    values: dict[str, Interval | int] = {}
-    if asked.ingress_port is not None:
-        values["ingress"] = 1 << number_of(policy, asked.ingress_port, asked.origin("ingress_port"))
-    if asked.protocol is not None:
-        values["protocol"] = 1 << asked.protocol
-    for name, addresses in (("source", asked.source), ("destination", asked.destination)):
-        if addresses is not None:
-            values[name] = (int(addresses.first), int(addresses.last))
-    for name, ports in (("source_port", asked.source_ports), ("destination_port", asked.destination_ports)):
-        if ports is not None:
-            values[name] = (ports.first, ports.last)
-    if asked.tos_bits is not None:
-        tos = asked.tos_bits
-        values["tos"] = sum(1 << octet for octet in range(256) if octet & tos.mask == tos.value)
-    if asked.pcp is not None:
-        values["tag"] = sum(1 << each for each in range(UNTAGGED) if each & asked.pcp.mask == asked.pcp.value)
-    if asked.vlan == UNTAGGED_WORD:
-        values["tag"] = 1 << UNTAGGED
-    elif asked.vlan is not None:
-        values.setdefault("tag", every(UNTAGGED))
-        values["vlan"] = (int(asked.vlan), int(asked.vlan))
-    if asked.tcp_flags is not None:
-        flags = asked.tcp_flags
-        values["flags"] = sum(1 << octet for octet in range(NO_HEADER) if octet & flags.mask == flags.value)
-    if asked.icmp_type is not None:
-        value, mask = asked.icmp_type.bits
-        values["message"] = (value, value | ~mask & 0xFFFF)
-    for version, number in ((Version.IPV4, 4), (Version.IPV6, 6)):
-        if asked.version in (None, number):
-            yield box_of(version, epochs=epochs, **values)
+                found = f"'{field.replace('_', '-')}' of packets that come in"
+                raise InputError(each.origin(field), found, "what they have then; treatment has 'egress-port'")
+        if each.ingress_port is not None:
+            number_of(policy, each.ingress_port, each.origin("ingress_port"))
+        yield from boxes(node, each, epochs)

@@ -72,13 +72,13 @@ BEHAVIOUR = Behaviour(
     services={
         2: {
             "v": Service("q1", (("level", 0),)),
-            None: Service("q0", (("class shaper", 5),), early=DETECTED),
-            "b": Service("q0", (("class shaper", 5),)),
+            None: Service("q0", (("shaped to", 5),), early=DETECTED),
+            "b": Service("q0", (("shaped to", 5),)),
         }
     },
     class_names=NAMES,
 )
-WHOLE = meant(None, (), POLICY, 1).inside
+WHOLE = meant((), (), POLICY, 1).inside
 
 
 def packet(port, tos=0, *, version=Version.IPV4, ingress=2, destination=100, tag=UNTAGGED):
@@ -193,9 +193,7 @@ def test_every_word_is_tried():
 
 
 def test_outcomes_of_a_part_are_those_that_were_looked_for():
-    found = list(
-        ask(BEHAVIOUR, POLICY, meant(None, (), POLICY, 1).inside, condition("dropped: true, rule: calls"), YES)
-    )
+    found = list(ask(BEHAVIOUR, POLICY, meant((), (), POLICY, 1).inside, condition("dropped: true, rule: calls"), YES))
     assert {(one.policed, one.colour) for each in found for one in each.outcomes} == {(True, 2), (False, 0)}
     routed = [each for each in found if is_in(PACKETS["call"], each.box)]
     assert [(one.policed, one.colour) for one in routed[0].outcomes] == [(True, 2)]
@@ -222,7 +220,7 @@ def test_conditions_that_are_none(text):
 
 
 def test_match_means_ip_packets_and_no_condition_every_frame():
-    frames = meant(None, (), POLICY, 1)
+    frames = meant((), (), POLICY, 1)
     assert not frames.outside
     packets = meant((Conditions(ingress_port="wan"),), (Conditions(protocol=17),), POLICY, 1)
     assert not any(is_in(PACKETS["not ip"], box) for box in packets.inside)

@@ -5,8 +5,8 @@ A file starts with ``phb: 1``, the version of the format; docs/policies/yaml.md 
     document (text, lines) > shape (possible keys) > explanations (errors) > reader > writer, json_schema
 """
 
-from phb.formats.yaml_format.json_schema import schema
+from phb.formats.yaml_format.json_schema import schema, schema_of
 from phb.formats.yaml_format.reader import VERSION, item_of, read, read_as
 from phb.formats.yaml_format.writer import write, write_with_losses
 
-__all__ = ["VERSION", "item_of", "read", "read_as", "schema", "write", "write_with_losses"]
+__all__ = ["VERSION", "item_of", "read", "read_as", "schema", "schema_of", "write", "write_with_losses"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
 from itertools import combinations
 from typing import Any, TypeAlias
 
@@ -40,26 +39,33 @@ Schema: TypeAlias = dict[str, Any]
 
 def schema() -> Schema:
     """Give the JSON schema (draft 2020-12) of a policy file."""
-    made = _tidy(PolicySet.model_json_schema(by_alias=True))
+    return schema_of(PolicySet, shape.POLICY.version_key, "phb policy file")
+
+
+def schema_of(kind: type[Item], version_key: str, title: str) -> Schema:
+    """Give the JSON schema of files that are `kind`; `version_key` has the version of their format."""
+    made = _tidy(kind.model_json_schema(by_alias=True))
     definitions = made.pop("$defs")
-    for item in {found.__name__: found for found in _items(PolicySet)}.values():
-        _complete(made if item is PolicySet else definitions[item.__name__], item)
+    for name, item in _items(kind, {}).items():
+        _complete(made if item is kind else definitions[name], item)
     version = {"const": VERSION, "description": "Version of the format."}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "phb policy file",
+        "title": title,
         **made,
-        "properties": {"phb": version, **made["properties"]},
-        "required": ["phb"],
+        "properties": {version_key: version, **made["properties"]},
+        "required": [version_key, *made.get("required", ())],
         "$defs": definitions,
     }
 
 
-def _items(item: type[Item]) -> Iterator[type[Item]]:
-    yield item
-    for field in item.model_fields.values():
-        for inner in shape.items_in(field.annotation):
-            yield from _items(inner)
+def _items(item: type[Item], known: dict[str, type[Item]]) -> dict[str, type[Item]]:
+    if item.__name__ not in known:
+        known[item.__name__] = item
+        for field in item.model_fields.values():
+            for inner in shape.items_in(field.annotation):
+                _items(inner, known)
+    return known
 
 
 def _tidy(part: Any) -> Any:
