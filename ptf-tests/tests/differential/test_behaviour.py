@@ -48,9 +48,9 @@ def test_everything_came_up(tally):
     if tally["cases"] < CASES + CASES // 3:
         pytest.skip("only some of the cases ran")
     print(tally)
-    tally.expect(100, "input", "output", "metered at input", "metered at output", "blocked at input", "not IP")
-    tally.expect(100, "colour 1", "colour 2", "marked", "policed", "aggregate", "excepted", "priority mapped", "early")
-    tally.expect(5, "blocked at output", "limited")
+    tally.expect(30, "input", "output", "metered at input", "metered at output", "blocked at input", "not IP")
+    tally.expect(30, "colour 1", "colour 2", "marked", "policed", "aggregate", "excepted", "priority mapped", "early")
+    tally.expect(1, "blocked at output", "limited")
 
 
 def through(device, case, tally):
