@@ -1,0 +1,239 @@
+"""In what two effects differ, thing by thing, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phb.behaviour.behaviour import Behaviour, Fact, RouteKind, Service
+from phb.comparing.outcome import WAYS, Effect, MarkPairs, Way, buffer, coming_colours, final_marks, service
+from phb.comparing.wording import clamp_words, meter_words, priority_words, route_words, tos_words
+from phb.pipeline_names import COLOURS
+
+INPUT: Final = "input"
+FORWARDING: Final = "forwarding"
+OUTPUT: Final = "output"
+CLASS: Final = "class"
+
+
+class Deciding(NamedTuple):
+    """What decided: the step of a hook, or the queue of a class at a port."""
+
+    hook: str
+    port: int | None = None
+    traffic_class: Hashable = None
+
+
+class Contrast(NamedTuple):
+    """A thing that two effects do differently.
+
+    Attributes:
+        what: Its name.
+        a, b: What each does, in words.
+        a_by, b_by: What decided it.
+        where: Marks of packets for which it is so; None is all.
+        tcp: It is so only of packets with a TCP header.
+    """
+
+    what: str
+    a: str
+    b: str
+    a_by: tuple[Deciding, ...]
+    b_by: tuple[Deciding, ...]
+    where: MarkPairs | None = None
+    tcp: bool = False
+
+
+@dataclass
+class Acting:
+    """A behaviour with what its words need: names of ports by number, classes in words."""
+
+    behaviour: Behaviour
+    ports: Mapping[int, str] = field(default_factory=dict)
+
+    def class_name(self, traffic_class: Hashable) -> str:
+        """Give what the policy calls a class."""
+        return self.behaviour.class_names.get(traffic_class, "class-default" if traffic_class is None else "")
+
+
+def contrasts(a: Acting, b: Acting, one: Effect, other: Effect, *, ip: bool) -> tuple[Contrast, ...]:
+    """Compare what two behaviours do with packets; `ip` as these packets are."""
+    return tuple(_contrasts(a, b, one, other, ip=ip))
+
+
+def _contrasts(a: Acting, b: Acting, one: Effect, other: Effect, *, ip: bool) -> Iterator[Contrast]:
+    if one.blocked or other.blocked:
+        if _permission(one) != _permission(other):
+            words = [_permitted(side, effect) for side, effect in ((a, one), (b, other))]
+            yield Contrast("permission", words[0], words[1], _by_permission(one), _by_permission(other))
+        if not (one.blocked and other.blocked):
+            return
+    elif one.route != other.route:
+        routed = (Deciding(FORWARDING),)
+        yield Contrast("route", route_words(one.route, a.ports), route_words(other.route, b.ports), routed, routed)
+    yield from _meters(one, other)
+    if one.limits != other.limits:
+        words = [" and ".join(map(str, limits)) or "no limit" for limits in (one.limits, other.limits)]
+        yield Contrast("TCP connections", words[0], words[1], _BOTH, _BOTH, tcp=True)
+    yield from _ways(a, b, one, other, ip=ip)
+
+
+_BOTH: Final = (Deciding(INPUT), Deciding(OUTPUT))
+
+
+def _permission(effect: Effect) -> tuple[bool, str]:
+    # A router answers some packets before the output policy is asked: where they are blocked matters there.
+    dropped = bool(effect.blocked)
+    return dropped, effect.blocked if dropped and effect.route.kind is not RouteKind.WIRE else ""
+
+
+def _permitted(side: Acting, effect: Effect) -> str:
+    match effect.blocked:
+        case "":
+            where = route_words(effect.route, side.ports)
+            return where if effect.route.port is None else f"let through, {where}"
+        case "policing":
+            return "dropped whatever its colour"
+        case hook:
+            return "blocked" if hook == INPUT else "blocked on output"
+
+
+def _by_permission(effect: Effect) -> tuple[Deciding, ...]:
+    return (Deciding(effect.blocked),) if effect.blocked in (INPUT, OUTPUT) else _BOTH
+
+
+def _meters(one: Effect, other: Effect) -> Iterator[Contrast]:
+    for place in range(max(len(one.meters), len(other.meters))):
+        pair = [effect.meters[place] if place < len(effect.meters) else None for effect in (one, other)]
+        what = "meter" if place == 0 else f"second meter of {COLOURS[place - 1]} packets"
+        meters = [each.meter if each is not None else None for each in pair]
+        words = [meter_words(each) for each in meters]
+        if meters[0] != meters[1]:
+            yield Contrast(what, words[0], words[1], _BOTH, _BOTH)
+        elif place == 0 and meters[0] is not None and meters[0].colour_aware:
+            assert pair[0] is not None
+            assert pair[1] is not None
+            differ = coming_colours(pair[0]) != coming_colours(pair[1])
+            if differ.any():
+                yield Contrast(
+                    f"colour that the {what} goes by", "by the marks before it", "by other marks", _BOTH, _BOTH, differ
+                )
+
+
+def _levels(effect: Effect) -> int:
+    return 0 if not effect.meters else 1 if not any(effect.meters[1:]) else 2
+
+
+def _label(ways: Iterable[int], levels: int) -> str:
+    """Give `` of yellow packets``; empty of all packets."""
+    chosen = set(ways)
+    if levels == 0 or len(chosen) == WAYS:
+        return ""
+    if levels == 1:
+        names = [COLOURS[number] for number in sorted({way // 3 for way in chosen})]
+    else:
+        names = [f"{COLOURS[way // 3]}, then {COLOURS[way % 3]}" for way in sorted(chosen)]
+    return f" of {' and '.join(names)} packets"
+
+
+def _ways(a: Acting, b: Acting, one: Effect, other: Effect, *, ip: bool) -> Iterator[Contrast]:
+    levels = max(_levels(one), _levels(other))
+    pairs: dict[tuple[Way | None, Way | None], list[int]] = {}
+    for number, pair in enumerate(zip(one.ways, other.ways, strict=True)):
+        pairs.setdefault(pair, []).append(number)
+    found: dict[tuple[object, ...], tuple[Contrast, list[int]]] = {}
+    for (way, other_way), numbers in pairs.items():
+        for contrast in _way(a, b, way, other_way, ip=ip):
+            key = (contrast.what, contrast.a, contrast.b, contrast.a_by, contrast.b_by)
+            where = None if contrast.where is None else contrast.where.tobytes()
+            found.setdefault((*key, where), (contrast, []))[1].extend(numbers)
+    for contrast, numbers in found.values():
+        yield contrast._replace(what=contrast.what + _label(numbers, levels))
+
+
+def _way(a: Acting, b: Acting, way: Way | None, other: Way | None, *, ip: bool) -> Iterator[Contrast]:
+    if way is None and other is None:
+        return
+    if way is None or other is None:
+        words = ["dropped" if each is None else "not dropped" for each in (way, other)]
+        yield Contrast("fate", words[0], words[1], _BOTH, _BOTH)
+        return
+    if way.port is None or other.port is None:
+        return
+    finals = final_marks(a.behaviour, way, ip=ip), final_marks(b.behaviour, other, ip=ip)
+    if finals[0] is not finals[1]:
+        for number, (what, say) in enumerate((("ToS", tos_words), ("802.1p priority", priority_words))):
+            differ = finals[0][number] != finals[1][number]
+            if (ip or number) and differ.any():
+                yield Contrast(what, say(finals[0]), say(finals[1]), _BOTH, _BOTH, differ)
+    if way.clamp != other.clamp:
+        yield Contrast("TCP rate", clamp_words(way.clamp), clamp_words(other.clamp), _BOTH, _BOTH, tcp=True)
+    if way.port != other.port:
+        return
+    yield from _services(a, b, way, other, finals[0][0], finals[1][0])
+    buffers = buffer(a.behaviour, way), buffer(b.behaviour, other)
+    yield from _facts(buffers[0], buffers[1], "buffer: ", _BOTH, _BOTH)
+
+
+def _services(
+    a: Acting, b: Acting, way: Way, other: Way, tos: NDArray[np.int16], other_tos: NDArray[np.int16]
+) -> Iterator[Contrast]:
+    services = service(a.behaviour, way), service(b.behaviour, other)
+    by: list[tuple[Deciding, ...]] = [(Deciding(CLASS, each.port, each.traffic_class),) for each in (way, other)]
+    if a.class_name(way.traffic_class) != b.class_name(other.traffic_class):
+        by = [_BOTH + each for each in by]
+    yield from _facts(services[0].facts, services[1].facts, "", by[0], by[1])
+    early = _early(services[0])[way.colour][tos], _early(services[1])[other.colour][other_tos]
+    differ = early[0] != early[1]
+    if differ.any():
+        joined = early[0][differ].astype(np.int64) << 32 | early[1][differ]
+        for pair in np.unique(joined):
+            numbers = int(pair) >> 32, int(pair) & 0xFFFFFFFF
+            where = (early[0] == numbers[0]) & (early[1] == numbers[1])
+            words = [_EARLY_WORDS[number] for number in numbers]
+            yield Contrast("early detection", words[0], words[1], by[0], by[1], where)
+
+
+_EARLY: dict[tuple[Fact, ...] | None, int] = {}
+_EARLY_WORDS: list[str] = []
+
+
+def _early(of: Service) -> NDArray[np.int64]:
+    """Give numbers for the facts of early detection, equal ones for equal facts, by colour and ToS."""
+    key = of.early
+    known = _EARLY_TABLES.get(key)
+    if known is None:
+        known = np.array([[_early_number(facts) for facts in row] for row in key or ((None,) * 256,) * 3])
+        _EARLY_TABLES[key] = known
+    return known
+
+
+_EARLY_TABLES: dict[tuple[tuple[tuple[Fact, ...] | None, ...], ...], NDArray[np.int64]] = {}
+
+
+def _early_number(facts: tuple[Fact, ...] | None) -> int:
+    number = _EARLY.setdefault(facts, len(_EARLY))
+    if number == len(_EARLY_WORDS):
+        _EARLY_WORDS.append("none" if facts is None else ", ".join(f"{word} {value}" for word, value in facts))
+    return number
+
+
+def _facts(
+    one: tuple[Fact, ...],
+    other: tuple[Fact, ...],
+    prefix: str,
+    a_by: tuple[Deciding, ...],
+    b_by: tuple[Deciding, ...],
+) -> Iterator[Contrast]:
+    if one == other:
+        return
+    said = dict(one), dict(other)
+    for word in dict.fromkeys((*said[0], *said[1])):
+        values = [facts.get(word) for facts in said]
+        if values[0] != values[1] or (word in said[0]) != (word in said[1]):
+            words = [str(value) if word in facts else "none" for value, facts in zip(values, said, strict=True)]
+            yield Contrast(prefix + word, words[0], words[1], a_by, b_by)
