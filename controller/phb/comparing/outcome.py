@@ -14,8 +14,8 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from phb.behaviour.behaviour import Behaviour, Meter, Route, RouteKind, Service, Treatment
-from phb.behaviour.deciding import COLOURS, Decided, route, treatment
+from phb.behaviour.behaviour import Behaviour, Meter, Route, Service, Treatment
+from phb.behaviour.deciding import COLOURS, NONE, Decided, route, treatment
 from phb.behaviour.marks import UNMARKED, Marks, table
 from phb.packets.space import UNTAGGED
 
@@ -53,11 +53,15 @@ class Way(NamedTuple):
 
 
 class Shared(NamedTuple):
-    """Something that packets share: a meter by its place, a counter of connections, a queue or a buffer of a port."""
+    """Something that packets share: a meter, a counter of connections, a queue or a buffer of a port."""
 
     kind: str
     port: int | None
     key: Hashable
+
+
+Uses: TypeAlias = dict[str, Shared]
+"""What packets with certain colours share with others: meters and limits are the first or the second that they meet."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,8 @@ class Effect:
         route: Where they go.
         meters: That of all packets first; then of those to which it gave green, yellow and red. Empty without meters.
         ways: By colours, see `WAYS`; None is dropped.
-        limits: Limits of TCP connections that count the packets, with what shares them.
+        limits: Limits of TCP connections that count the packets.
+        uses: What the packets share with others, by colours as `ways`.
     """
 
     blocked: str
@@ -77,94 +82,91 @@ class Effect:
     meters: tuple[Metering | None, ...]
     ways: tuple[Way | None, ...]
     limits: tuple[int, ...] = ()
-    shared: frozenset[Shared] = field(default=frozenset(), compare=False)
+    uses: tuple[Uses, ...] = field(default=(), compare=False)
 
 
 def effect(behaviour: Behaviour, decided: Decided) -> Effect:
     """Give what happens to packets that these steps take."""
-    entered, way_out = treatment(behaviour.input, decided.input), route(behaviour, decided.forwarding)
+    entered, out = treatment(behaviour.input, decided.input), route(behaviour, decided.forwarding)
     if entered.blocked:
-        return Effect("input", way_out, (), (None,) * WAYS)
-    leaving = tuple(treatment(behaviour.output, number) for number in decided.output)
-    taken = tuple(number >= 0 for number in decided.output)
-    shared = set(_counters(entered))
+        return Effect("input", out, (), (None,) * WAYS)
+    metered = entered.meter is not None
     ways: list[Way | None] = []
-    meters: tuple[Metering | None, ...] = ()
-    if entered.meter is not None:
-        shared.add(Shared("meter 1", None, entered.stream))
-        meters = (Metering(entered.meter, UNMARKED),)
-    blocked, limits = set(), {each for each in (entered.connections,) if each is not None}
-    for first in range(COLOURS):
-        coloured = first if entered.meter is not None else 0
-        marks, leaves = entered.colours[coloured], leaving[coloured]
+    uses: list[Uses] = []
+    meters: list[Metering | None] = [] if entered.meter is None else [Metering(entered.meter, UNMARKED)]
+    limits = set(_limits(entered))
+    blocked = False
+    for first in range(COLOURS if metered else 1):
+        marks, number = entered.colours[first], decided.output[first]
+        leaves = treatment(behaviour.output, number)
+        used = _used({}, entered)
         second = None
-        if marks is None:
-            blocked.add("policing")
-            ways += (None,) * COLOURS
-        elif way_out.port is None:
-            ways += (Way(None),) * COLOURS
-        elif leaves.blocked:
-            blocked.add("output")
-            ways += (None,) * COLOURS
+        if marks is None or out.port is None or leaves.blocked:
+            blocked |= marks is not None and leaves.blocked
+            made = [None if marks is None or leaves.blocked else Way(None)] * COLOURS
         else:
+            limits |= set(_limits(leaves))
+            used = _used(used, leaves)
             if leaves.meter is not None:
-                second = Metering(leaves.meter, marks if entered.meter is None else None)
-                shared.add(Shared("meter 2" if meters else "meter 1", None, leaves.stream))
-            shared |= set(_counters(leaves))
-            limits |= {leaves.connections} if leaves.connections is not None else set()
-            for other in range(COLOURS):
-                ways.append(_way(behaviour, entered, leaves, taken[coloured], marks, coloured, other, way_out.port))
-            if None in ways[-COLOURS:]:
-                blocked.add("policing")
-        if entered.meter is not None:
-            meters += (second,)
-        elif second is not None and first == 0:
-            meters = (second, None, None, None)
-    if entered.meter is None and meters:
-        # The one meter is the output policy's: its colour comes first.
-        ways = [ways[way // COLOURS] for way in range(WAYS)]
-    passing = [way for way in ways if way is not None]
-    shared |= {each for way in passing for each in _places(behaviour, way)}
-    where = "" if passing else "output" if "output" in blocked else "policing"
-    return Effect(where, way_out, meters, tuple(ways), tuple(sorted(limits)), frozenset(shared))
+                second = Metering(leaves.meter, None if metered else marks)
+            made = [_way(entered, leaves, number != NONE, marks, (first, other), out.port) for other in range(COLOURS)]
+        if metered or second is not None:
+            meters.append(second)
+        if metered or second is None:
+            ways += made
+            uses += [_places(behaviour, used, way) for way in made]
+        else:
+            # The one meter is the output policy's: its colour comes first.
+            ways = [way for way in made for _ in range(COLOURS)]
+            uses = [_places(behaviour, used, way) for way in ways]
+    if not metered:
+        ways, uses = (ways * COLOURS)[:WAYS], (uses * COLOURS)[:WAYS]
+        meters += [None] * COLOURS * bool(meters)
+    where = "" if any(ways) else "output" if blocked else "policing"
+    return Effect(where, out, tuple(meters), tuple(ways), tuple(sorted(limits)), tuple(uses))
+
+
+def _limits(treated: Treatment) -> Iterator[int]:
+    if treated.connections is not None:
+        yield treated.connections
+
+
+def _used(before: Uses, treated: Treatment) -> Uses:
+    """Give what packets use once they have been treated so, too."""
+    used = dict(before)
+    said = (("meter", treated.meter, treated.stream), ("limit", treated.connections, treated.counted_as))
+    for kind, there, key in said:
+        if there is not None:
+            name = f"second {kind}" if kind in before else kind
+            used[name] = Shared(name, None, key)
+    return used
+
+
+def _places(behaviour: Behaviour, used: Uses, way: Way | None) -> Uses:
+    if way is None or way.port is None:
+        return used
+    places = {**used, "queue": Shared("queue", way.port, service(behaviour, way).queue)}
+    if way.stream is not None and buffer(behaviour, way):
+        places["buffer"] = Shared("buffer", way.port, way.stream)
+    return places
 
 
 def _way(
-    behaviour: Behaviour,
-    entered: Treatment,
-    leaves: Treatment,
-    taken: bool,
-    marks: Marks,
-    first: int,
-    second: int,
-    port: int,
+    entered: Treatment, leaves: Treatment, taken: bool, marks: Marks, colours: tuple[int, int], port: int
 ) -> Way | None:
     metered = leaves.meter is not None
-    marked = leaves.colours[second if metered else 0]
+    marked = leaves.colours[colours[1] if metered else 0]
     if marked is None:
         return None
     last = leaves if taken else entered
     return Way(
         port,
         (marks, marked if taken else None),
-        second if metered else first,
+        colours[1] if metered else colours[0],
         last.traffic_class,
         last.stream,
         entered.clamp if leaves.clamp is None else leaves.clamp,
     )
-
-
-def _counters(treated: Treatment) -> Iterator[Shared]:
-    if treated.connections is not None:
-        yield Shared("connection limit", None, treated.counted_as)
-
-
-def _places(behaviour: Behaviour, way: Way) -> Iterator[Shared]:
-    if way.port is None:
-        return
-    yield Shared("queue", way.port, behaviour.service(way.port, way.traffic_class).queue)
-    if way.stream is not None and buffer(behaviour, way):
-        yield Shared("buffer", way.port, way.stream)
 
 
 def buffer(behaviour: Behaviour, way: Way) -> tuple[tuple[str, Hashable], ...]:
@@ -213,7 +215,3 @@ def service(behaviour: Behaviour, way: Way) -> Service:
     """Give how packets that go a way are queued."""
     assert way.port is not None
     return behaviour.service(way.port, way.traffic_class)
-
-
-LEAVES: Final = frozenset({RouteKind.WIRE, RouteKind.ROUTE, RouteKind.NEXT_HOP})
-"""Kinds of routes by which packets leave."""
