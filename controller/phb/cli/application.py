@@ -29,9 +29,9 @@ app = typer.Typer(
 )
 
 
-def epilog(*examples: str) -> str:
+def epilog(*examples: str, codes: str = EXIT_CODES) -> str:
     """Give the text below a command's options: examples and exit codes."""
-    return "\n\n".join(("Examples:", *examples, EXIT_CODES))
+    return "\n\n".join(("Examples:", *examples, codes))
 
 
 def _print_version(wanted: bool) -> None:

@@ -127,9 +127,11 @@ class _Comparing:
             self._edges[edge] = self._edges.get(edge, 0) + cell.box.volume
         return pair
 
-    @staticmethod
-    def _of(cell: Cell, pair: tuple[Effect, Effect]) -> Iterable[_Edge]:
-        return dict.fromkeys(_edges(*pair, tcp=_tcp(cell.box) is not None))
+    def _of(self, cell: Cell, pair: tuple[Effect, Effect]) -> Iterable[_Edge]:
+        """Pair what a cell's packets share, of what they are treated alike in."""
+        edges = dict.fromkeys(_edges(*pair, tcp=_tcp(cell.box) is not None))
+        told = self._contrast(pair, cell.box)
+        return [edge for edge in edges if not any(_is_about(each, edge.a.kind) for each in told)]
 
     def _effect(self, side: int, decided: Decided) -> Effect:
         entered, forwarded, left = self._numbers[side]
@@ -234,6 +236,18 @@ def _edges(one: Effect, other: Effect, *, tcp: bool) -> Iterator[_Edge]:
             b = others.get(kind)
             if b is not None and a.port == b.port and (tcp or "limit" not in kind):
                 yield _Edge(a, b)
+
+
+def _is_about(contrast: Contrast, kind: str) -> bool:
+    if contrast.what in ("permission", "route"):
+        return True
+    match kind:
+        case "queue":
+            return any(each.hook == CLASS for each in contrast.a_by)
+        case "limit" | "second limit":
+            return contrast.what == "TCP connections"
+        case _:
+            return contrast.what.startswith(kind.removeprefix("second "))
 
 
 def _numbers(behaviour: Behaviour) -> list[dict[int, int]]:

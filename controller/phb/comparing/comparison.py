@@ -1,0 +1,266 @@
+"""Compares two policies, and tells the answer: regions in words, in the order of what matters, each with an example."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+
+from phb.behaviour.policy import behaviour_of_policy
+from phb.comparing import checking, differences, telling
+from phb.comparing.contrast import Acting
+from phb.device.artifact import Artifact
+from phb.errors import InputError
+from phb.explain import Arrival, parse_packet, read_capture
+from phb.model import PolicySet
+from phb.origin import UNKNOWN, Origin
+from phb.packets.boxes import ValueBox, intersection
+from phb.packets.epochs import Epochs
+from phb.packets.example import Example, example
+from phb.packets.frames import packet_of_frame
+from phb.packets.space import Packet, every_packet, is_in
+from phb.packets.words import Naming, in_words
+from phb.regions.budget import Budget
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+TOO_LONG = "not answered in the time that was allowed"
+
+
+@dataclass(frozen=True)
+class Input:
+    """One of the two policies, and what it is called."""
+
+    policy: PolicySet
+    side: telling.Side
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """How much is asked.
+
+    Attributes:
+        at: The moment that counts for windows, and for compiling.
+        always: Whether every other moment is compared, too.
+        limit: How many regions are told.
+        seconds: How long comparing may take; None is no limit.
+        capture: A capture by whose bytes regions are ordered.
+        port: The port of its packets that name none, or one that isn't there.
+    """
+
+    at: datetime
+    always: bool = True
+    limit: int | None = None
+    seconds: float | None = None
+    capture: str | None = None
+    port: str | int | None = None
+
+
+def compare(
+    a: Input,
+    b: Input,
+    artifact: Artifact,
+    wanted: Wanted,
+    *,
+    node: str | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> telling.Comparison:
+    """Compare two policies for every packet.
+
+    Raises:
+        InputError: A policy is wrong, or the capture.
+    """
+    began = time.monotonic()
+    budget = Budget(wanted.seconds)
+    policies = (a.policy, b.policy)
+    epochs = Epochs.of(policies, wanted.at) if wanted.always else Epochs.at(wanted.at)
+    acting = [Acting(behaviour_of_policy(policy, epochs), _port_names(policy)) for policy in policies]
+    explaining = tuple(checking.Explaining(policy, artifact) for policy in policies)
+    for each in explaining:
+        each.compile(wanted.at)
+    naming = Naming.of(policies, epochs)
+    found = differences.differences(acting[0], acting[1], epochs.all, budget=budget, progress=progress)
+    traffic = None if wanted.capture is None else _Traffic(wanted.capture, policies, epochs, wanted.port)
+    weights = [_Weight(region, traffic) for region in found.regions]
+    weights.sort(key=lambda each: each.order)
+    chosen = weights[: wanted.limit]
+    checker = _Checker(explaining, naming, wanted.at)
+    return telling.Comparison(
+        a.side,
+        b.side,
+        tuple(_told(number, each, naming, checker) for number, each in enumerate(chosen, start=1)),
+        node=node,
+        more=len(weights) - len(chosen),
+        open=tuple(telling.OpenQuestion(words.text, TOO_LONG) for words in in_words(found.open, naming)),
+        left_out=tuple(_left_out(policies)),
+        measure="number of packets that there could be" if traffic is None else f"bytes in {wanted.capture}",
+        capture_packets=None if traffic is None else traffic.packets,
+        capture_bytes=None if traffic is None else traffic.bytes,
+        moments=tuple(moment.isoformat() for moment in epochs.moments),
+        seconds=round(time.monotonic() - began, 3),
+    )
+
+
+def _port_names(policy: PolicySet) -> dict[int, str]:
+    return {port.number: port.name for port in policy.ports if port.number is not None}
+
+
+def _left_out(policies: Sequence[PolicySet]) -> Iterator[str]:
+    yield "names of rules, actions and classes"
+    if any(True for policy in policies for _ in policy.judged):
+        yield "objectives: they judge what a switch does and change nothing for packets"
+    if any(policy.applicability is not None for policy in policies):
+        yield "what is counted for statements of applicability"
+
+
+class _Traffic:
+    """The packets of a capture, those that are alike for all rules counted together."""
+
+    def __init__(self, path: str, policies: Sequence[PolicySet], epochs: Epochs, default: str | int | None) -> None:
+        self.packets = self.bytes = 0
+        self._counts: dict[Packet, tuple[int, int]] = {}
+        epoch_of = _epochs(policies, epochs)
+        for arrival in read_capture(path):
+            port = self._port(policies, arrival, default)
+            packet = packet_of_frame(arrival.frame, port, epoch_of(arrival.time_ns))
+            packets, octets = self._counts.get(packet, (0, 0))
+            self._counts[packet] = packets + 1, octets + arrival.length
+            self.packets += 1
+            self.bytes += arrival.length
+
+    @staticmethod
+    def _port(policies: Sequence[PolicySet], arrival: Arrival, default: str | int | None) -> int:
+        for reference in (arrival.port, default):
+            if isinstance(reference, int):
+                return reference
+            named = [policy.find_port(reference) for policy in policies] if reference is not None else []
+            for port in named:
+                if port is not None and port.number is not None:
+                    return port.number
+        numbers = {port.number for policy in policies for port in policy.ports if port.number is not None}
+        if len(numbers) == 1:
+            return numbers.pop()
+        raise InputError(arrival.origin, "a packet without an ingress port", "--port PORT")
+
+    def inside(self, boxes: Sequence[ValueBox]) -> tuple[int, int]:
+        """Give packets and bytes in disjoint boxes."""
+        counts = [count for packet, count in self._counts.items() if any(is_in(packet, box) for box in boxes)]
+        return sum(packets for packets, _ in counts), sum(octets for _, octets in counts)
+
+
+def _epochs(policies: Sequence[PolicySet], epochs: Epochs) -> Callable[[int], int]:
+    """Give a function that tells the number of the epoch of a time, in nanoseconds since 1970."""
+    windows = {(rule.valid, policy.time_zone) for policy in policies for rule in policy.rules}
+
+    def counting(moment: datetime) -> tuple[bool, ...]:
+        return tuple(valid.contains(moment, zone) for valid, zone in windows)
+
+    known = {counting(moment): number for number, moment in reversed(list(enumerate(epochs.moments)))}
+    by_minute: dict[int, int] = {}
+
+    def number(time_ns: int) -> int:
+        minute = time_ns // 60_000_000_000
+        if minute not in by_minute:
+            by_minute[minute] = known.get(counting(_EPOCH + timedelta(minutes=minute)), 0)
+        return by_minute[minute]
+
+    return number if len(epochs.moments) > 1 else lambda time_ns: 0
+
+
+class _Weight:
+    """A region with how much it matters."""
+
+    def __init__(self, region: differences.Region, traffic: _Traffic | None) -> None:
+        self.region = region
+        self.share = share(region.boxes)
+        self.packets: int | None = None
+        self.bytes: int | None = None
+        if traffic is not None:
+            self.packets, self.bytes = traffic.inside(region.boxes)
+        where = min((str(by.origin) for each in region.differences for by in (*each.a_by, *each.b_by)), default="")
+        self.order = (-(self.bytes or 0), -self.share, where)
+
+
+def share(boxes: Sequence[ValueBox]) -> Fraction:
+    """Give the share of all packets: kinds (IP version, protocol, tag or none) count alike, then numbers of packets."""
+    epochs = 0
+    for box in boxes:
+        epochs |= box.subsets[-1]
+    kinds = every_packet(epochs or 1)
+    shares = (
+        Fraction(part.volume, kind.volume)
+        for kind in kinds
+        for box in boxes
+        if (part := intersection(kind, box)) is not None
+    )
+    return sum(shares, Fraction()) / len(kinds)
+
+
+class _Checker:
+    """Runs examples through both policies."""
+
+    def __init__(self, explaining: tuple[checking.Explaining, ...], naming: Naming, at: datetime) -> None:
+        self._explaining, self._naming, self._at = explaining, naming, at
+
+    def example(self, boxes: Sequence[ValueBox]) -> Example | None:
+        """Give an example of some boxes; None where no packet of them can be sent."""
+        for box in boxes:
+            try:
+                return example(box, self._naming)
+            except ValueError:
+                continue
+        return None
+
+    def seen(self, one: Example) -> tuple[checking.Seen, checking.Seen]:
+        """Give what A and B do with an example."""
+        arrival = parse_packet(one.text, Origin("--packet"))
+        made = [each.see(arrival, self._number(arrival.port), one.at or self._at) for each in self._explaining]
+        return made[0], made[1]
+
+    def _number(self, reference: str | int | None) -> int:
+        if isinstance(reference, int):
+            return reference
+        return next(number for number, names in self._naming.ports.items() if reference in names)
+
+
+def _told(number: int, weight: _Weight, naming: Naming, checker: _Checker) -> telling.Region:
+    region = weight.region
+    words = in_words(region.boxes, naming)
+    one = checker.example(region.boxes)
+    seen = None if one is None else checker.seen(one)
+    told, failed = [], []
+    for each in region.differences:
+        checked, shows = None, True
+        if seen is not None and each.partner is not None:
+            other = checker.example([each.partner])
+            if other is not None:
+                both = checker.seen(other)
+                shows = checking.shared(each.what, (seen[0], both[0]), (seen[1], both[1]))
+        elif seen is not None:
+            checked, shows = checking.shown(each.what, *seen)
+        if not shows:
+            failed.append(each.what)
+        told.append(telling.Difference(each.what, each.a, each.b, _places(each.a_by), _places(each.b_by), checked))
+    return telling.Region(
+        number,
+        tuple(each.text for each in words),
+        tuple({key: value for key, value in each.as_json().items() if key != "text"} for each in words),
+        float(weight.share),
+        tuple(told),
+        None if one is None else telling.Example(one.text, None if one.at is None else one.at.isoformat()),
+        weight.packets,
+        weight.bytes,
+        f"phb explain shows no difference of {', '.join(failed)} for the example" if failed else None,
+    )
+
+
+def _places(deciders: Sequence[differences.Decider]) -> tuple[telling.Place, ...]:
+    return tuple(_place(each) for each in deciders)
+
+
+def _place(decider: differences.Decider) -> telling.Place:
+    origin = decider.origin
+    if origin is None or origin == UNKNOWN:
+        return telling.Place(decider.name)
+    return telling.Place(decider.name, origin.file, origin.line)
