@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import product
 from typing import TypeVar
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from phb.behaviour.behaviour import Behaviour, Step, Treatment
 from phb.behaviour.deciding import COLOURS, NONE, Decided, route, treatment
-from phb.behaviour.marks import KEPT, table
+from phb.behaviour.marks import KEPT, Marks, table
 from phb.packets.boxes import ValueBox, difference, intersection
 from phb.packets.space import UNTAGGED, Subset
 from phb.regions.cell import Cell
@@ -67,22 +68,30 @@ def _output(
 def _by_marks(
     treated: Treatment, whole: ValueBox
 ) -> Iterator[tuple[tuple[tuple[int, int, int] | None, ...], ValueBox]]:
-    tables = [
-        None if marks is None or (treated.meter is None and colour) else table(marks)
-        for colour, marks in enumerate(treated.colours)
-    ]
+    made = tuple(None if treated.meter is None and colour else marks for colour, marks in enumerate(treated.colours))
+    for key, octets, tags in _mark_classes(made, whole.subsets[Subset.TOS], whole.subsets[Subset.TAG]):
+        yield key, _with(whole, TOS=octets, TAG=tags)
+
+
+@cache
+def _mark_classes(
+    marks: tuple[Marks | None, ...], octets: int, tags: int
+) -> tuple[tuple[tuple[tuple[int, int, int] | None, ...], int, int], ...]:
+    """Group pairs of ToS octet and TAG by the marks that they become; give each group as products of subsets."""
+    tables = [None if each is None else table(each) for each in marks]
     groups: dict[tuple[tuple[int, int, int] | None, ...], dict[int, int]] = {}
     for tag, tos in product(range(UNTAGGED + 1), range(256)):
-        if whole.subsets[Subset.TAG] >> tag & 1 and whole.subsets[Subset.TOS] >> tos & 1:
+        if tags >> tag & 1 and octets >> tos & 1:
             key = tuple(None if each is None else _marks(each[tos, tag]) for each in tables)
             groups.setdefault(key, {}).setdefault(tag, 0)
             groups[key][tag] |= 1 << tos
+    found = []
     for key, by_tag in groups.items():
         by_tos: dict[int, int] = {}
-        for tag, octets in by_tag.items():
-            by_tos[octets] = by_tos.get(octets, 0) | 1 << tag
-        for octets, tags in by_tos.items():
-            yield key, _with(whole, TOS=octets, TAG=tags)
+        for tag, bits in by_tag.items():
+            by_tos[bits] = by_tos.get(bits, 0) | 1 << tag
+        found += [(key, bits, each) for bits, each in by_tos.items()]
+    return tuple(found)
 
 
 def _marks(made: np.ndarray[tuple[int], np.dtype[np.int32]]) -> tuple[int, int, int]:
