@@ -34,7 +34,7 @@ def next_change(rules: Iterable[Rule], after: datetime, zone: ZoneInfo | None = 
     found: datetime | None = None
     # Rules share their windows more often than not.
     for valid in {(str(rule.valid.time_zone), rule.valid.model_dump_json()): rule.valid for rule in rules}.values():
-        if not _always(valid):
+        if not always(valid):
             try:
                 change = _next(valid, now, valid.time_zone or zone, found)
             except OverflowError:  # a clock that has jumped to where Python's calendar ends
@@ -60,7 +60,8 @@ def _next(valid: Validity, now: datetime, zone: ZoneInfo | None, before: datetim
     return None
 
 
-def _always(valid: Validity) -> bool:
+def always(valid: Validity) -> bool:
+    """Whether a rule counts at every moment."""
     return (
         len(valid.days) == 7
         and len({*valid.months}) in (0, 12)

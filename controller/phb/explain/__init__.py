@@ -41,6 +41,7 @@ __all__ = [
     "Tally",
     "as_json",
     "explain",
+    "ingress_port",
     "parse_packet",
     "parse_rates",
     "read_capture",
@@ -100,7 +101,7 @@ def explain(
             pipeline.replace(intent, Names.of(intent, policy))
             change = next_change(policy.rules, moment, policy.time_zone)
             until = None if change is None else (change - _EPOCH) // timedelta(microseconds=1) * 1000
-        port = _port(policy, arrival, default_port)
+        port = ingress_port(policy, arrival, default_port)
         packet = pipeline.process(arrival.time_ns, port, arrival.frame, arrival.length)
         # With the entries and names that it met: a push may replace them while it waits.
         waiting.append((number, packet, pipeline.names, pipeline.tables))
@@ -115,7 +116,12 @@ def _is_settled(packet: TracedPacket) -> bool:
     return packet.is_dropped() or packet.to_controller or packet.taken_ns is not None
 
 
-def _port(policy: PolicySet, arrival: Arrival, default: str | int | None) -> int:
+def ingress_port(policy: PolicySet, arrival: Arrival, default: str | int | None) -> int:
+    """Give the number of the port at which a packet arrives; `default` is that of packets that name none.
+
+    Raises:
+        InputError: Neither the packet nor the option names a port of the policy, and it has several.
+    """
     for reference in (arrival.port, default):
         if reference is None:
             continue

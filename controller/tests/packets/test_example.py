@@ -1,16 +1,26 @@
 """Examples are packets of their box: what they say, as a frame, is read back into it."""
 
+from zoneinfo import ZoneInfo
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from packet_sets import EPOCHS, NAMING, POLICY, THERE, boxes
+from packet_sets import EPOCHS, NAMING, NOW, POLICY, THERE, boxes
+from scapy.layers.inet import IP
+from scapy.layers.inet import TCP as TCP_LAYER
+from scapy.layers.inet import UDP as UDP_LAYER
+from scapy.layers.l2 import Ether
+from scapy.utils import wrpcap
 
+from phb import InputError
 from phb.explain import parse_packet
+from phb.model import Rule, Validity
 from phb.origin import UNKNOWN
 from phb.packets.boxes import intersection
+from phb.packets.epochs import Epochs
 from phb.packets.example import example
-from phb.packets.frames import packet_of_frame
-from phb.packets.space import NO_HEADER, NO_MESSAGE, UNTAGGED, Version, box_of, every_packet, is_in
+from phb.packets.frames import captured, packet_of_frame
+from phb.packets.space import NO_HEADER, NO_MESSAGE, UNTAGGED, Subset, Version, box_of, every_packet, is_in
 from tests.examples import share
 
 TCP, UDP, ICMP = 1 << 6, 1 << 17, 1 << 1
@@ -69,7 +79,7 @@ def test_examples_lie_in_their_box(asked):
         ),
         (
             "tcp 223.255.255.254:40000 > 198.51.100.1:443 in uplink",
-            box_of(V4, epochs=3, source=(0xDFFFFFFE, 0xFFFFFFFF)),
+            box_of(V4, epochs=3, source=(0xDFFFFFFD, 0xFFFFFFFF)),
         ),
     ],
 )
@@ -96,6 +106,26 @@ def test_what_has_no_words_is_a_frame(box):
 def test_an_example_has_a_time_where_it_matters():
     assert example(box_of(V4, epochs=2), NAMING).at == EPOCHS.moments[1]
     assert example(box_of(V4, epochs=3), NAMING).at is None
+
+
+def test_a_capture_is_packets_in_epochs(tmp_path):
+    at_noon, at_night = NOW.timestamp(), NOW.timestamp() + 12 * 3600
+    packets = [UDP_LAYER(sport=7, dport=9), TCP_LAYER(dport=80), UDP_LAYER(sport=7, dport=9)]
+    frames = [Ether() / IP(src="10.0.0.1", dst="10.0.0.2") / each for each in packets]
+    for frame, at in zip(frames, (at_noon, at_noon, at_night), strict=True):
+        frame.time = at
+    path = str(tmp_path / "one.pcap")
+    wrpcap(path, frames)
+    noon = Rule(name="noon", valid=Validity(time="12:00-13:00"))
+    asked = POLICY.model_copy(update={"time_zone": ZoneInfo("UTC"), "rules": (noon,)})
+    epochs = Epochs.of([asked], NOW)
+    found = list(captured(path, asked, epochs, "lan"))
+    assert [each.packet.subsets[Subset.EPOCH] for each in found] == [0, 0, 1]
+    assert {each.packet.subsets[Subset.INGRESS] for each in found} == {2}
+    assert [each.arrival.length for each in found] == [42, 54, 42]
+    assert found[0].packet == packet_of_frame(bytes(frames[0]), 2)
+    with pytest.raises(InputError, match="--port"):
+        list(captured(path, asked, epochs))
 
 
 @settings(max_examples=share(200), deadline=None)
