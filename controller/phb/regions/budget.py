@@ -32,3 +32,8 @@ class Budget:
         return (self.cells is not None and self.given >= self.cells) or (
             self.seconds is not None and self.clock() - self._began >= self.seconds
         )
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that are left, less than 0 where they are over; None is no limit."""
+        return None if self.seconds is None else self._began + self.seconds - self.clock()

@@ -1,0 +1,80 @@
+"""Formulas of propositional logic, as clauses: lists of literals, one of which is true."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from typing import Final
+
+TRUE: Final = 1
+"""The literal that is true. A literal is the number of a variable, or less than 0 the opposite of one."""
+FALSE: Final = -1
+
+
+class Formula:
+    """Grows a formula; equal parts are made once.
+
+    Attributes:
+        variables: How many there are; they count from 1.
+        literals: Those of all clauses in their order, each clause closed by a 0.
+    """
+
+    def __init__(self) -> None:
+        self.variables = 1
+        self.literals = array("i")
+        self._conjunctions: dict[tuple[int, ...], int] = {}
+        self.add(TRUE)
+
+    def new(self) -> int:
+        """Give a new variable."""
+        self.variables += 1
+        return self.variables
+
+    def add(self, *clause: int) -> None:
+        """Say that one of some literals is true."""
+        self.literals.extend(clause)
+        self.literals.append(0)
+
+    def both(self, one: int, other: int) -> int:
+        """Give a literal that is true where two are."""
+        if one == FALSE or other == FALSE or one == -other:
+            return FALSE
+        if one in (TRUE, other):
+            return other
+        if other == TRUE:
+            return one
+        return self._conjunction((one, other) if one < other else (other, one))
+
+    def all(self, literals: Iterable[int]) -> int:
+        """Give a literal that is true where all of some are."""
+        distinct = {each for each in literals if each != TRUE}
+        if FALSE in distinct or any(-each in distinct for each in distinct):
+            return FALSE
+        if len(distinct) < 2:
+            return distinct.pop() if distinct else TRUE
+        return self._conjunction(tuple(sorted(distinct)))
+
+    def any(self, literals: Iterable[int]) -> int:
+        """Give a literal that is true where one of some is."""
+        return -self.all(-each for each in literals)
+
+    def choice(self, condition: int, then: int, otherwise: int) -> int:
+        """Give a literal that equals `then` where `condition` is true, `otherwise` elsewhere."""
+        if then == otherwise:
+            return then
+        return self.any((self.both(condition, then), self.both(-condition, otherwise)))
+
+    def dimacs(self, first: int = 0) -> str:
+        """Give the clauses whose literals stand at `first` or later, in the format of SAT solvers."""
+        literals = self.literals[first:]
+        text = " ".join(map(str, literals)).replace(" 0 ", " 0\n")
+        return f"p cnf {self.variables} {literals.count(0)}\n{text}\n"
+
+    def _conjunction(self, parts: tuple[int, ...]) -> int:
+        found = self._conjunctions.get(parts)
+        if found is None:
+            found = self._conjunctions[parts] = self.new()
+            for part in parts:
+                self.add(-found, part)
+            self.add(found, *(-part for part in parts))
+        return found

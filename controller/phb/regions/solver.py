@@ -1,0 +1,288 @@
+"""Finds packets that behaviours treat as asked, or proves that there are none, with z3.
+
+The question becomes a formula (`encoded`, `symbols`), one for each IP version, which z3 gets as clauses. What counts
+as asked is told by the caller for the steps that take a packet: whenever z3 has found a packet that isn't asked for
+after all, all packets of its effects are left out, and it goes on. Each packet that is given has been decided by the
+plain reading of the behaviours; that there are none, z3 says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phb.behaviour.behaviour import Behaviour
+from phb.behaviour.deciding import Decided, decide
+from phb.packets.boxes import ValueBox
+from phb.packets.space import UNTAGGED, Packet, Subset, Version, is_in
+from phb.regions.budget import Budget
+from phb.regions.cell import Cell, Open
+from phb.regions.encoded import Apart, Effect, Encoded, Kinds
+from phb.regions.formula import FALSE, TRUE, Formula
+from phb.regions.generalising import cell_around
+from phb.regions.symbols import Symbols
+
+Wanted: TypeAlias = Callable[[tuple[Decided, ...]], "NDArray[np.bool_] | bool"]
+"""Whether packets that some steps take are asked for: of shape (256, 9) where it depends on ToS octet and TAG. It is
+the same for all steps that do the same (`Kinds`), whatever stream or counter they name."""
+MEMORY: Final = 1500
+"""Megabytes that z3 may take."""
+
+
+class Unanswered(Exception):  # noqa: N818 - a limit that was reached, not a mistake
+    """The question couldn't be answered in the time or memory that was allowed; the text says which."""
+
+
+class Found(NamedTuple):
+    """A packet, and the steps of each behaviour that take it."""
+
+    packet: Packet
+    decided: tuple[Decided, ...]
+
+
+class Solver:
+    """Asks one question about one behaviour, or two.
+
+    Args:
+        behaviours: One or two.
+        within: Packets, each box of one IP version.
+        wanted: Which packets are asked for; None: those of different effects.
+        apart: What tells steps apart for `wanted`, beside what they do.
+        budget: Limits time.
+
+    Raises:
+        ImportError: z3 is not installed.
+    """
+
+    def __init__(
+        self,
+        behaviours: Sequence[Behaviour],
+        within: Iterable[ValueBox],
+        *,
+        wanted: Wanted | None = None,
+        apart: Apart | None = None,
+        budget: Budget | None = None,
+    ) -> None:
+        import z3  # noqa: F401 - it takes 0.3 s, and is optional
+
+        self._behaviours = tuple(behaviours)
+        self._kinds = Kinds(behaviours, apart)
+        self._wanted = wanted
+        self._budget = budget or Budget()
+        self._left: dict[Version, list[ValueBox]] = {}
+        for box in within:
+            self._left.setdefault(Version(box.subsets[Subset.VERSION].bit_length() - 1), []).append(box)
+        self._excluded: list[ValueBox] = []
+        self._part: _Part | None = None
+
+    @property
+    def left(self) -> list[ValueBox]:
+        """The boxes in which there may be more packets than those that were found."""
+        return [box for boxes in self._left.values() for box in boxes]
+
+    def find(self) -> Found | None:
+        """Give a packet that is asked for and in no excluded box; None where it is proven that there is none.
+
+        Raises:
+            Unanswered: As it says.
+            KeyboardInterrupt: While z3 was running, too.
+        """
+        while self._left:
+            version, boxes = next(iter(self._left.items()))
+            if self._part is None:
+                part = _Part(version, boxes, self._behaviours, self._kinds, self._wanted, self._budget)
+                for box in self._excluded:
+                    part.exclude(box)
+                self._part = part
+            found = self._part.find()
+            if found is not None:
+                return found
+            self._part = None
+            del self._left[version]
+        return None
+
+    def exclude(self, box: ValueBox) -> None:
+        """Leave packets out of the question."""
+        self._excluded.append(box)
+        if self._part is not None:
+            self._part.exclude(box)
+
+
+def regions(
+    behaviours: Sequence[Behaviour],
+    within: Iterable[ValueBox],
+    *,
+    wanted: Wanted | None = None,
+    apart: Apart | None = None,
+    budget: Budget | None = None,
+) -> Iterator[Cell | Open]:
+    """Give disjoint cells whose packets are asked for, all of them, as boxes that are as large as their steps allow.
+
+    In a cell, packets of some ToS octets and TAGs are asked for, at least one. What is left when the budget is spent is
+    given as `Open`; cells that were given before lie in it.
+    """
+    within = tuple(within)
+    limit = budget or Budget()
+    solver = Solver(behaviours, within, wanted=wanted, apart=apart, budget=limit)
+    given: list[ValueBox] = []
+    while True:
+        try:
+            found = None if limit.spent else solver.find()
+            if found is None:
+                yield from (Open(box) for box in solver.left)
+                return
+        except Unanswered:
+            yield from (Open(box) for box in solver.left)
+            return
+        whole = next(box for box in within if is_in(found.packet, box))
+        cell = cell_around(found.packet, found.decided, behaviours, whole, given)
+        yield cell
+        limit.given += 1
+        given.append(cell.box)
+        solver.exclude(cell.box)
+
+
+class _Part:
+    """The question for packets of one version."""
+
+    def __init__(
+        self,
+        version: Version,
+        within: Sequence[ValueBox],
+        behaviours: Sequence[Behaviour],
+        kinds: Kinds,
+        wanted: Wanted | None,
+        budget: Budget,
+    ) -> None:
+        self._behaviours, self._kinds, self._wanted, self._budget = behaviours, kinds, wanted, budget
+        self._formula = Formula()
+        self._symbols = Symbols(self._formula, within, _boxes(behaviours, version))
+        self._sides = [
+            Encoded(self._symbols, version, behaviour, number, kinds) for number, behaviour in enumerate(behaviours)
+        ]
+        if len(behaviours) == 2:
+            self._formula.add(self._formula.any(self._differences(*self._sides)))
+        self._sat: _Sat | None = None
+        self._known: dict[tuple[Effect, ...], NDArray[np.bool_] | bool] = {}
+
+    def find(self) -> Found | None:
+        if self._sat is None:
+            self._sat = _Sat(self._formula, self._budget)
+        while self._sat.satisfiable():
+            packet = self._symbols.packet(self._sat.holds)
+            decided = tuple(decide(behaviour, packet) for behaviour in self._behaviours)
+            effects = tuple(self._kinds.effect(number, each) for number, each in enumerate(decided))
+            if effects not in self._known:
+                self._known[effects] = True if self._wanted is None else self._wanted(decided)
+                self._exclude_unwanted(effects, self._known[effects])
+            asked = self._known[effects]
+            if asked if isinstance(asked, bool) else asked[packet.subsets[Subset.TOS], packet.subsets[Subset.TAG]]:
+                return Found(packet, decided)
+            self._sat.grow()
+        return None
+
+    def exclude(self, box: ValueBox) -> None:
+        self._formula.add(-self._symbols.inside(box))
+        if self._sat is not None:
+            self._sat.grow()
+
+    def _exclude_unwanted(self, effects: Sequence[Effect], asked: NDArray[np.bool_] | bool) -> None:
+        formula = self._formula
+        if isinstance(asked, bool):
+            if asked:
+                return
+            pairs = FALSE
+        elif asked.all():
+            return
+        else:
+            by_octets: dict[int, int] = {}
+            for tag in range(UNTAGGED + 1):
+                octets = sum(1 << int(tos) for tos in np.flatnonzero(asked[:, tag]))
+                by_octets[octets] = by_octets.get(octets, 0) | 1 << tag
+            tos, tag_value = self._symbols.binary[Subset.TOS], self._symbols.binary[Subset.TAG]
+            pairs = formula.any(
+                formula.both(tos.among(octets), tag_value.among(tags)) for octets, tags in by_octets.items()
+            )
+        had = (literal for side, effect in zip(self._sides, effects, strict=True) for literal in side.literals(effect))
+        formula.add(*(-literal for literal in had if literal != TRUE), pairs)
+
+    def _differences(self, one: Encoded, other: Encoded) -> Iterator[int]:
+        for left, right in (
+            (one.entered, other.entered),
+            (one.routed, other.routed),
+            *zip(one.left, other.left, strict=True),
+        ):
+            # Where a packet has a kind on one side, and not on the other; of what is asked for on neither, none.
+            for kind, literal in left.items():
+                yield self._formula.both(literal, -right.get(kind, FALSE))
+
+
+def _boxes(behaviours: Sequence[Behaviour], version: Version) -> Iterator[ValueBox]:
+    for behaviour in behaviours:
+        lists: tuple[Sequence[Any], ...] = (behaviour.input, behaviour.forwarding, behaviour.output)
+        for steps in lists:
+            for step in steps:
+                for box in (*step.boxes, *step.unless):
+                    if box.subsets[Subset.VERSION] >> version & 1:
+                        yield box
+
+
+class _Sat:
+    """A formula in z3."""
+
+    def __init__(self, formula: Formula, budget: Budget) -> None:
+        import z3
+
+        self._z3 = z3
+        self._formula, self._budget = formula, budget
+        z3.set_param("memory_max_size", MEMORY)
+        self._solver = z3.SolverFor("QF_FD")
+        self._solver.from_string(formula.dimacs())
+        self._variables: dict[int, Any] = {}
+        self._told = len(formula.literals)
+        self._model: Any = None
+
+    def grow(self) -> None:
+        """Tell z3 what the formula has got since."""
+        self._solver.from_string(self._formula.dimacs(self._told))
+        self._told = len(self._formula.literals)
+
+    def satisfiable(self) -> bool:
+        """Whether there is a solution.
+
+        Raises:
+            Unanswered: As it says.
+        """
+        left = self._budget.left
+        if left is not None and left <= 0:
+            raise Unanswered("the time was over")
+        self._solver.set("timeout", 4294967295 if left is None else max(1, int(left * 1000)))
+        try:
+            answer = self._solver.check()
+            if answer == self._z3.sat:
+                self._model = self._solver.model()
+                return True
+        except self._z3.Z3Exception as error:
+            raise Unanswered(str(error)) from error
+        if answer == self._z3.unsat:
+            return False
+        reason = self._solver.reason_unknown()
+        if "interrupt" in reason:
+            raise KeyboardInterrupt
+        raise Unanswered(reason)
+
+    def holds(self, literal: int) -> bool:
+        """Whether a literal is true in the last solution."""
+        if literal in (TRUE, FALSE):
+            return literal == TRUE
+        value = self._z3.is_true(self._model[self._variable(abs(literal))])
+        return bool(value) == (literal > 0)
+
+    def _variable(self, number: int) -> Any:
+        found = self._variables.get(number)
+        if found is None:
+            found = self._variables[number] = self._z3.Bool(number)
+        return found

@@ -1,0 +1,95 @@
+"""The solver finds what the plain model finds, and proves what it doesn't."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Final
+
+import made_up_behaviours as made_up
+import numpy as np
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from phb.behaviour.behaviour import Behaviour
+from phb.behaviour.deciding import Decided, decide
+from phb.packets.boxes import ValueBox, intersection
+from phb.packets.space import Subset, every_packet
+from phb.regions import plain, solver
+from phb.regions.budget import Budget
+from phb.regions.cell import Cell, Open
+from phb.regions.encoded import Kinds
+from tests.examples import share
+
+pytest.importorskip("z3")
+
+MOST: Final = 600
+"""Cells of the plain model that are looked at."""
+BOX: Final = st.sampled_from(every_packet(1))
+# Policies are large to shrink, and each step takes a while.
+PHASES: Final = (Phase.explicit, Phase.generate)
+
+
+@settings(max_examples=share(100), phases=PHASES)
+@given(one=made_up.behaviours(), other=made_up.behaviours(), box=BOX)
+def test_differences_are_those_of_the_plain_model(one: Behaviour, other: Behaviour, box: ValueBox) -> None:
+    kinds = Kinds((one, other))
+    cells = list(islice(plain.divide((one, other), [box]), MOST))
+    different = [cell for cell in cells if kinds.effect(0, cell.decided[0]) != kinds.effect(1, cell.decided[1])]
+    question = solver.Solver((one, other), [box])
+    found = question.find()
+    if different:
+        assert found is not None
+    if found is not None:
+        assert found.decided == (decide(one, found.packet), decide(other, found.packet))
+        assert kinds.effect(0, found.decided[0]) != kinds.effect(1, found.decided[1])
+    if len(cells) < MOST:
+        assert (found is not None) == bool(different)
+        for cell in different:
+            question.exclude(cell.box)
+        assert question.find() is None
+
+
+@settings(max_examples=share(100), phases=PHASES)
+@given(one=made_up.behaviours(), other=made_up.behaviours(), box=BOX)
+def test_cells_are_disjoint_and_alike_throughout(one: Behaviour, other: Behaviour, box: ValueBox) -> None:
+    kinds = Kinds((one, other))
+    told = list(solver.regions((one, other), [box], budget=Budget(cells=6)))
+    cells = [cell for cell in told if isinstance(cell, Cell)]
+    for number, cell in enumerate(cells):
+        assert kinds.effect(0, cell.decided[0]) != kinds.effect(1, cell.decided[1])
+        assert {part.decided for part in islice(plain.divide((one, other), [cell.box]), MOST)} == {cell.decided}
+        assert all(intersection(cell.box, after.box) is None for after in cells[number + 1 :])
+    assert (Open(box) in told) == (len(cells) == 6)
+
+
+@settings(max_examples=share(100), phases=PHASES)
+@given(one=made_up.behaviours(), box=BOX, octets=st.integers(0, 255), some=st.integers(0, 3))
+def test_what_is_wanted_is_found_by_effect_and_marks(one: Behaviour, box: ValueBox, octets: int, some: int) -> None:
+    kinds = Kinds((one,))
+
+    def wanted(decided: tuple[Decided, ...]) -> NDArray[np.bool_] | bool:
+        number = hash(kinds.effect(0, decided[0])) % 4
+        if number == some:
+            return True
+        asked = np.zeros((256, 9), dtype=np.bool_)
+        asked[octets : octets + number, number:] = True
+        return asked
+
+    cells = list(islice(plain.divide((one,), [box]), MOST))
+    asked = []
+    for cell in cells:
+        here = np.broadcast_to(wanted(cell.decided), (256, 9))
+        asked += [
+            (tos, tag)
+            for tos, tag in np.argwhere(here)
+            if cell.box.subsets[Subset.TOS] >> int(tos) & 1 and cell.box.subsets[Subset.TAG] >> int(tag) & 1
+        ]
+    found = solver.Solver((one,), [box], wanted=wanted).find()
+    if found is not None:
+        assert np.broadcast_to(wanted(found.decided), (256, 9))[
+            found.packet.subsets[Subset.TOS], found.packet.subsets[Subset.TAG]
+        ]
+    if asked or len(cells) < MOST:
+        assert (found is not None) == bool(asked)
