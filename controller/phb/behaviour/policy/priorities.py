@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from phb.behaviour.policy.references import Node, numbered
 from phb.errors import InputError
-from phb.model import LAST_PORT, SubnetPriority
+from phb.model import SubnetPriority
 
 
 def user_priorities(node: Node) -> dict[int, tuple[int | None, ...]]:
-    """Give the map of every port that has one; None leaves the priority.
+    """Give the map of every port of the node that has one; None leaves the priority.
 
     A port has its own map, or that of all others, which the host's port has not: its frames have their priority from
     elsewhere.
@@ -21,8 +21,9 @@ def user_priorities(node: Node) -> dict[int, tuple[int | None, ...]]:
         elif others is None and any(each.user_priority is not None for each in statement.mappings):
             others = _map(statement)
     if others is not None:
-        host = None if node.host is None else numbered(node.host)
-        own = {port: others for port in range(LAST_PORT + 1) if port != host} | own
+        # Packets leave by ports that the policy names, and it numbers those.
+        named = (port for port in node.policy.ports if port.number is not None and port is not node.host)
+        own = {numbered(port): others for port in named} | own
     return {port: by_tos for port, by_tos in own.items() if any(each is not None for each in by_tos)}
 
 
