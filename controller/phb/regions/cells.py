@@ -1,14 +1,34 @@
-"""Divides packets of large policies, many steps at once."""
+"""Divides packets of large policies, many steps at once.
+
+A box is cut, along the sides of a step's box, until one step takes all its packets in each list. Each part keeps, for
+each list, the entries that concern it, up to the first that takes all of it; so lists become short fast. Many boxes are
+worked on together, since numpy is slow for few numbers.
+
+Once input and forwarding of a box are settled, the marks and the port are known, and an output list by colour joins it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from phb.behaviour.behaviour import Behaviour
+from phb.behaviour.deciding import COLOURS, NONE, Decided
 from phb.packets.boxes import ValueBox
-from phb.regions import plain
+from phb.regions.batch import Batch, Numbers, joined, together
 from phb.regions.budget import Budget
 from phb.regions.cell import Cell, Open
+from phb.regions.cutting import cut
+from phb.regions.effects import Effects, effects
+from phb.regions.encoding import DIMENSIONS, INTERVALS, LATER, MARK, Bools, Encoding, Ints
+from phb.regions.suspects import Suspects, suspects
+
+_BATCH = 200_000
+"""Pairs that are worked on together: more take more memory, less take longer."""
 
 
 def divide(
@@ -16,27 +36,327 @@ def divide(
     within: Iterable[ValueBox],
     *,
     same: bool = False,
+    effect: Effects | None = None,
     budget: Budget | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Iterator[Cell | Open]:
     """Give disjoint cells that cover all packets of `within` (disjoint boxes), as `plain.divide`.
 
     Args:
-        behaviours: Those that every cell decides.
-        within: Packets.
-        same: Leaves out packets for which all behaviours have the same steps left: equal boxes and equal treatments in
-            the same order, so that they are surely treated alike. Streams, counters and classes are equal if their
-            keys are.
+        behaviours: Those that every cell decides; two if `same`.
+        within: Packets, before an output policy: GROUP is 0.
+        same: Leaves out packets that are surely treated alike by both behaviours. Not all of them, unless what is
+            given is looked at.
+        effect: What a treatment or route comes to, for `same`; by default `effects`: equal keys of streams, counters
+            and queues are the same.
         budget: When it is spent, what is left is given as `Open`.
         progress: Is told the share of the work that is done, 0 to 1, now and then.
     """
-    limit = budget or Budget()
-    for whole in within:
-        if limit.spent:
-            yield Open(whole)
-            continue
-        for cell in plain.divide(behaviours, [whole]):
-            limit.given += 1
-            yield cell
-    if progress is not None:
-        progress(1)
+    if same and len(behaviours) != 2:
+        raise ValueError(f"two behaviours are compared, not {len(behaviours)}")
+    whole = [box for box in within if box.volume]
+    if not whole:
+        return
+    encoding = Encoding(behaviours, whole, effect or effects(*behaviours))
+    yield from _Division(encoding, suspects(encoding) if same else None, budget or Budget(), progress).cells()
+
+
+class _Division:
+    """The work of one call."""
+
+    def __init__(
+        self,
+        encoding: Encoding,
+        suspected: Suspects | None,
+        budget: Budget,
+        progress: Callable[[float], None] | None,
+    ) -> None:
+        self.encoding, self.suspected, self.budget, self.progress = encoding, suspected, budget, progress
+        self.count = encoding.count
+        self.slots = (3 + COLOURS) * self.count
+        self.asked_by_port = encoding.egress()
+        self.has_unless = bool(encoding.entries.without.any())
+        # Output lists without steps take no packet: nothing is to find out.
+        starts = encoding.starts[2 * self.count :]
+        self.has_output = [end - start > 1 for start, end in pairwise(starts)]
+        self.needed = [slot for slot in range(self.slots) if not 2 * self.count <= slot < 3 * self.count]
+        self.plans = [self._plans(number) for number in range(self.count)]
+
+    def _plans(self, behaviour: int) -> Ints:
+        """Give, by treatment and colour, the colour whose output list counts for it; NONE where none does."""
+        return np.array(
+            [
+                [NONE if made is None else colours.index(made) for made in colours]
+                for colours in self.encoding.colours[behaviour]
+            ],
+            np.int32,
+        )
+
+    def cells(self) -> Iterator[Cell | Open]:
+        """Give the cells."""
+        stack = [self._root()]
+        done = 0.0
+        while stack:
+            if self._stopped():
+                yield from self._open(stack)
+                return
+            batch = _next(stack)
+            before = float(batch.share.sum())
+            self._settle(batch)
+            batch = self._doubtful(batch)
+            if self._attach(batch):
+                self._settle(batch)
+                batch = self._doubtful(batch)
+            unsettled = self._unsettled(batch)
+            left = batch.some(unsettled)
+            done += before - float(left.share.sum())
+            if left.nodes:
+                stack.append(cut(self.encoding, left, self._heads(left)[:, self.needed]))
+            finished = batch.some(~unsettled)
+            for number, decided in enumerate(self._finished(finished)):
+                if decided is None:
+                    continue
+                if self._stopped():
+                    stack.append(finished.some(np.arange(finished.nodes) >= number))
+                    break
+                self.budget.given += 1
+                for box in self._boxes(finished, number):
+                    yield Cell(box, decided)
+            if self.progress is not None:
+                self.progress(min(done, 1.0))
+        if self.progress is not None:
+            self.progress(1.0)
+
+    def _stopped(self) -> bool:
+        return self.budget.spent
+
+    def _boxes(self, batch: Batch, node: int) -> Iterator[ValueBox]:
+        return self.encoding.boxes(int(batch.root[node]), batch.low[node], batch.high[node], batch.bits[node])
+
+    def _open(self, stack: Iterable[Batch]) -> Iterator[Open]:
+        for batch in stack:
+            for node in range(batch.nodes):
+                for box in self._boxes(batch, node):
+                    yield Open(box)
+
+    def _root(self) -> Batch:
+        """Give the boxes of `within` with all entries that concern each."""
+        low, high, bits = self.encoding.cells
+        entries, words = self.encoding.entries, self.encoding.words
+        slots = np.repeat(np.arange(3 * self.count, dtype=np.int16), np.diff(self.encoding.starts))
+        count = len(low)
+        parts = []
+        for node in range(count):
+            meets = ((entries.low < high[node]) & (entries.high > low[node])).all(axis=1)
+            shared = entries.bits & bits[node]
+            for dimension in range(INTERVALS, DIMENSIONS):
+                meets &= shared[:, words[dimension]].any(axis=1)
+            found = np.flatnonzero(meets)
+            beyond = (entries.low[found] > low[node]) | (entries.high[found] < high[node])
+            mask = entries.later[found].copy()
+            missing = bits[node] & ~entries.bits[found]
+            for dimension in range(DIMENSIONS):
+                outside = beyond[:, dimension] if dimension < INTERVALS else missing[:, words[dimension]].any(axis=1)
+                mask |= outside.astype(np.uint16) << dimension
+            parts.append((np.full(len(found), node, np.int32), slots[found], found.astype(np.int32), mask))
+        suspected = np.zeros((0, 2), np.int32) if self.suspected is None else self.suspected.pairs
+        nodes = np.arange(count, dtype=np.int32)
+        attached = np.zeros((count, self.count), bool)
+        node, slot, entry, mask = together(parts)
+        suspect_node, pairs = np.repeat(nodes, len(suspected)), np.tile(suspected, (count, 1))
+        return Batch(
+            low, high, bits, nodes, np.full(count, 1 / count), attached, node, slot, entry, mask, suspect_node, pairs
+        )
+
+    def _settle(self, batch: Batch) -> None:
+        """Drop entries behind one that takes the whole box, and those of steps that take nothing of it."""
+        entries = self.encoding.entries
+        takes = batch.mask == 0
+        if self.has_unless and (without := entries.without[batch.entry]).any():
+            step = self._segments(batch) * len(entries) + entries.group[batch.entry]
+            keep = ~np.isin(step, step[without & takes])
+            keep &= ~without | np.isin(step, step[~without])
+            batch.keep_pairs(keep)
+            step, without, takes = step[keep], without[keep], takes[keep]
+            takes &= ~np.isin(step, step[without])
+        count = np.cumsum(takes, dtype=np.int32)
+        count -= takes
+        segments = self._segments(batch)
+        starts = _starts(segments)
+        before = np.repeat(count[starts], np.diff(starts, append=len(segments)))
+        batch.keep_pairs(count == before)
+
+    def _segments(self, batch: Batch) -> Numbers:
+        return batch.node.astype(np.int64) * self.slots + batch.slot
+
+    def _heads(self, batch: Batch) -> Ints:
+        """Give the first pair of each node and slot, NONE where there is none."""
+        segments = self._segments(batch)
+        starts = _starts(segments)
+        heads = np.full(batch.nodes * self.slots, NONE, np.int32)
+        heads[segments[starts]] = starts
+        return heads.reshape(batch.nodes, self.slots)
+
+    def _takes(self, batch: Batch, heads: Ints) -> Bools:
+        """Tell which first pairs take the whole box: those that aren't there count as such."""
+        if not len(batch.entry):
+            return np.ones(heads.shape, bool)
+        takes: Bools = (batch.mask[heads] == 0) & ~self.encoding.entries.without[batch.entry[heads]]
+        takes |= heads == NONE
+        return takes
+
+    def _unsettled(self, batch: Batch) -> Bools:
+        takes = self._takes(batch, self._heads(batch)[:, self.needed])
+        return np.asarray(~takes.all(axis=1))
+
+    def _doubtful(self, batch: Batch) -> Batch:
+        """Give the nodes that may have packets that are treated differently; all if that isn't asked for."""
+        if self.suspected is None or not batch.nodes:
+            return batch
+        entries = self.encoding.entries
+        kind = np.minimum(batch.slot // self.count, 3)
+        segments = batch.node.astype(np.int64) * 4 + kind
+        starts = _starts(segments)
+        effect = entries.effect[batch.entry]
+        differ = np.zeros((batch.nodes, 4), bool)
+        least, most = np.minimum.reduceat(effect, starts), np.maximum.reduceat(effect, starts)
+        differ.reshape(-1)[segments[starts]] = least != most
+        if all(self.has_output):
+            # Where the output lists by colour are there and do one thing, what else is in the lists doesn't matter.
+            whole = batch.attached.all(axis=1)
+            differ[whole, 2] &= differ[whole, 3]
+        doubt = differ[:, :3] & self._suspicious(batch)
+        first = self._heads(batch)
+        blocked = self.encoding.blocked[batch.entry[first[:, 0]]] & ~differ[:, 0]
+        nowhere = (self.encoding.port[batch.entry[first[:, self.count]]] == NONE) & ~differ[:, 1]
+        doubt[:, 2] &= ~nowhere
+        doubtful = doubt.any(axis=1) & ~blocked
+        return batch if doubtful.all() else batch.some(doubtful)
+
+    def _suspicious(self, batch: Batch) -> Bools:
+        """Tell, by node and kind of list, whether entries of both lists may treat a packet differently."""
+        assert self.suspected is not None
+        found = np.zeros((batch.nodes, 3), bool)
+        size = self.encoding.size
+        if len(batch.suspects):
+            base = batch.slot < 3 * self.count
+            present = batch.node[base].astype(np.int64) * size + batch.entry[base]
+            alive = np.ones(len(batch.suspects), bool)
+            for side in range(2):
+                key = batch.suspect_node.astype(np.int64) * size + batch.suspects[:, side]
+                at = np.minimum(np.searchsorted(present, key), len(present) - 1)
+                alive &= present[at] == key
+            batch.suspect_node, batch.suspects = batch.suspect_node[alive], batch.suspects[alive]
+            found[batch.suspect_node, self.suspected.kind[batch.suspects[:, 0]]] = True
+        for kind in self.suspected.many:
+            sides = []
+            for slot in (2 * kind, 2 * kind + 1):
+                pairs = batch.slot == slot
+                here = np.zeros(batch.nodes, bool)
+                here[batch.node[pairs][self.suspected.flags[batch.entry[pairs]]]] = True
+                sides.append(here)
+            found[:, kind] = sides[0] & sides[1]
+        return found
+
+    def _attach(self, batch: Batch) -> bool:
+        """Add output lists by colour to nodes whose input and forwarding are settled; tell whether there were any."""
+        encoding = self.encoding
+        settled = self._takes(batch, heads := self._heads(batch))
+        added: list[tuple[NDArray[Any], ...]] = []
+        for number in range(self.count):
+            ready = settled[:, number] & settled[:, self.count + number] & ~batch.attached[:, number]
+            batch.attached[ready, number] = True
+            if not self.has_output[number] or not ready.any():
+                continue
+            entered, forwarded = (batch.entry[heads[:, slot]] for slot in (number, self.count + number))
+            # Heads of unsettled nodes may be of no meaning, but are never used.
+            treatment = np.where(ready, encoding.treatment[entered], 0)
+            port = np.where(ready, encoding.port[forwarded], NONE)
+            pairs = np.flatnonzero((batch.slot == 2 * self.count + number) & (ready & (port != NONE))[batch.node])
+            start, first = encoding.starts[2 * self.count + number], encoding.starts[2 * self.count]
+            asked = encoding.raw[batch.entry[pairs] - first]
+            pairs = pairs[self.asked_by_port[port[batch.node[pairs]], asked]]
+            node = batch.node[pairs]
+            marks_words = encoding.words[MARK]
+            for colour in range(COLOURS):
+                starts = np.full(len(self.plans[number]), NONE, np.int32)
+                for each in np.unique(treatment[ready]):
+                    made = encoding.colours[number][each][colour]
+                    if made is not None and self.plans[number][each, colour] == colour:
+                        starts[each] = encoding.marked(number, made)
+                begin = starts[treatment[node]]
+                chosen = begin != NONE
+                entry = batch.entry[pairs][chosen] - start + begin[chosen]
+                marks, of_cell = encoding.entries.bits[entry, marks_words], batch.bits[node[chosen], marks_words]
+                meets = (marks & of_cell).any(axis=1)
+                outside = (of_cell & ~marks).any(axis=1)
+                mask = batch.mask[pairs][chosen] & ~np.uint16(LATER) | outside.astype(np.uint16) << MARK
+                slot = np.full(len(entry), 3 * self.count + COLOURS * number + colour, np.int16)
+                added.append((node[chosen][meets], slot[meets], entry[meets], mask[meets]))
+        if not added:
+            return False
+        batch.node, batch.slot, batch.entry, batch.mask = together(
+            [(batch.node, batch.slot, batch.entry, batch.mask), *added]
+        )
+        if self.suspected is None:
+            batch.keep_pairs(~batch.attached[batch.node, batch.slot % self.count] | (batch.slot // self.count != 2))
+        batch.keep_pairs(np.argsort(self._segments(batch), kind="stable"))
+        return True
+
+    def _finished(self, batch: Batch) -> list[tuple[Decided, ...] | None]:
+        """Give the steps of nodes that are settled, None for those that are surely treated alike."""
+        if not batch.nodes:
+            return []
+        encoding, heads = self.encoding, self._heads(batch)
+        entries = encoding.entries
+        steps = np.full((batch.nodes, self.count, 2 + COLOURS), NONE, np.int32)
+        does = np.full((batch.nodes, self.count, 2 + COLOURS), NONE, np.int32)
+        for number in range(self.count):
+            entered, forwarded = (batch.entry[heads[:, slot]] for slot in (number, self.count + number))
+            for at, entry in enumerate((entered, forwarded)):
+                steps[:, number, at], does[:, number, at] = entries.step[entry], entries.effect[entry]
+            colours = self.plans[number][encoding.treatment[entered]]
+            colours[encoding.port[forwarded] == NONE] = NONE
+            for colour in range(COLOURS):
+                comes = colours[:, colour] != NONE
+                if self.has_output[number]:
+                    slot = 3 * self.count + COLOURS * number + colours[comes, colour]
+                    entry = batch.entry[heads[comes, slot]]
+                    steps[comes, number, 2 + colour] = entries.step[entry]
+                    does[comes, number, 2 + colour] = entries.effect[entry]
+                else:
+                    otherwise = encoding.starts[2 * self.count + number + 1] - 1
+                    does[comes, number, 2 + colour] = entries.effect[otherwise]
+        alike = np.zeros(batch.nodes, bool)
+        if self.suspected is not None:
+            blocked = encoding.blocked[batch.entry[heads[:, 0]]]
+            equal = does[:, 0] == does[:, 1]
+            alike = equal[:, 0] & (blocked | equal.all(axis=1))
+        return [
+            None
+            if left_out
+            else tuple(
+                Decided(entered, forwarded, (green, yellow, red)) for entered, forwarded, green, yellow, red in each
+            )
+            for left_out, each in zip(alike.tolist(), steps.tolist(), strict=True)
+        ]
+
+
+def _starts(segments: Numbers) -> Numbers:
+    """Give where each segment begins."""
+    return np.flatnonzero(np.diff(segments, prepend=-1))
+
+
+def _next(stack: list[Batch]) -> Batch:
+    """Take nodes from the end of a stack: many enough, few enough."""
+    taken = [stack.pop()]
+    weight = taken[0].weight
+    while stack and weight + stack[-1].weight <= _BATCH:
+        taken.append(stack.pop())
+        weight += taken[-1].weight
+    batch = joined(taken)
+    if weight > _BATCH and batch.nodes > 1:
+        later = np.arange(batch.nodes) >= max(1, batch.nodes * _BATCH // weight)
+        stack.append(batch.some(later))
+        batch = batch.some(~later)
+    return batch
