@@ -38,6 +38,13 @@ class Shaper:
         return f"{self.rate} bit/s{burst}{counted}"
 
 
+class Part(Fraction):
+    """A part of a whole, said in percent."""
+
+    def __str__(self) -> str:
+        return f"{float(100 * self):.6g} %"
+
+
 @dataclass(frozen=True, slots=True)
 class Slope:
     """How the probability of an early drop rises: in units of 2^-32 for each packet, over so many packets."""
@@ -100,7 +107,8 @@ def service(
     Args:
         discipline: Of the port: one of the three above.
         level: Strict priority; None shares what all levels leave.
-        share: Its part of that, beside the other queues without a level; they are 1 in all.
+        share: Its part of that, beside the other queues without a level; they are 1 in all, and in inverse proportion
+            to the weights that the pipeline keeps.
         times_a_flow: In place of a share, beside flows that weigh by themselves: how much more it gets than a flow of
             precedence 0.
         flows: Those inside the queue.
@@ -114,7 +122,7 @@ def service(
     return (
         ("discipline", discipline),
         *(() if level is None else (("level", level),)),
-        *said("share", share),
+        *said("share", None if share is None else Part(share)),
         *said("times a flow of precedence 0", times_a_flow),
         *(() if flows is None else flows.facts),
         *said("queue limit", queue_limit),

@@ -93,6 +93,17 @@ def test_remaining_percentages_are_of_what_is_left():
     ]
 
 
+def test_shares_are_those_of_the_whole_numbers_that_are_kept():
+    rates = [f"bandwidth: {{rate: {{value: {bits}, unit: bit/s, basis: ip}}}}" for bits in (1_999_990, 7)]
+    gold, silver, default = (
+        facts(classes(f"gold, {rates[0]}", f"silver, {rates[1]}"), each)["share"] for each in ("gold", "silver", None)
+    )
+    # Exact ones would be larger than 2^20, so they are rounded (docs/inside/scheduling.md).
+    assert gold / silver == Fraction(round(1024 * Fraction(1_999_990, 7)), 1024) != Fraction(1_999_990, 7)
+    assert gold + silver + default == 1
+    assert str(facts(classes("gold, bandwidth: {percent: 30}"), "gold")["share"]) == "30 %"
+
+
 def test_no_class_starves():
     assert facts(classes("gold, bandwidth: {percent: 100}"))["share"] == Fraction(1, 101)
 

@@ -3,6 +3,7 @@
 The two share nothing but the policy: `phb.behaviour.policy` knows no compiler, and explain no policy.
 """
 
+from collections import Counter
 from itertools import product
 
 import pytest
@@ -12,6 +13,7 @@ from phb.behaviour.deciding import COLOURS, NONE, decide, leaving, route, treatm
 from phb.behaviour.marks import table
 from phb.behaviour.policy import behaviour_of_policy
 from phb.compiler import compile_policy
+from phb.decompiler import decompile
 from phb.explain.pipeline import Pipeline
 from phb.names import Names
 from phb.packets.epochs import Epochs
@@ -23,7 +25,7 @@ from .cases import on_full_ports, on_idle_ports
 from .comparing import DisagreementError
 from .programmed import ARTIFACT, NOON, read
 
-CASES = 240
+CASES = 150
 SHARED_LEVEL = 7
 DROPPED = {
     RouteKind.DISCARD: DropReason.DISCARD_ROUTE,
@@ -59,6 +61,8 @@ def through(device, case, tally):
     policy = read(case.policy)
     intent = compile_policy(policy, ARTIFACT, at=NOON)
     behaviour = behaviour_of_policy(policy, Epochs.at(NOON))
+    if differences := after_a_switch(intent, policy, behaviour):
+        raise DisagreementError("\n".join(differences), case, [])
     pipeline = Pipeline(intent, Names.of(intent, policy))
     now = 0
     for number, sent in enumerate(case.sent):
@@ -72,6 +76,44 @@ def through(device, case, tally):
                 "\n".join([f"packet {number}:", *differences, *words]), case, case.sent[: number + 1]
             )
         tally["packets"] += 1
+
+
+def after_a_switch(intent, policy, behaviour):
+    """How a policy that is read back from entries serves otherwise than the one that was compiled, in words."""
+    back = decompile(intent.entries, Names.of(intent, policy), intent.shapers)
+    again = behaviour_of_policy(back, Epochs.at(NOON))
+    ports = {step.does.port for step in behaviour.forwarding} - {None}
+    return [
+        *differing("routes", taken_by(behaviour.forwarding), taken_by(again.forwarding)),
+        *(
+            difference
+            for port in ports
+            for traffic_class in behaviour.class_names
+            for difference in differing(
+                f"port {port}, {traffic_class}",
+                behaviour.service(port, traffic_class),
+                again.service(port, traffic_class),
+            )
+        ),
+        *(
+            difference
+            for port in ports
+            for difference in differing(
+                f"priorities at {port}", behaviour.user_priorities.get(port), again.user_priorities.get(port)
+            )
+        ),
+        *differing("buffers", of_ports(behaviour.buffers), of_ports(again.buffers)),
+    ]
+
+
+def taken_by(steps):
+    """Boxes and treatments, without names."""
+    return {(step.boxes, step.does) for step in steps}
+
+
+def of_ports(buffers):
+    """Buffers by port: an action that is read back from both hooks is two."""
+    return Counter((port, facts) for (port, _), facts in buffers.items())
 
 
 class Told:

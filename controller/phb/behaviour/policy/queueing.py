@@ -7,10 +7,10 @@ from fractions import Fraction
 from functools import partial
 
 from phb.behaviour.behaviour import Fact, Service
-from phb.behaviour.facts import CLASSES, FIRST_IN, FLOWS, Flows, Shaper, buffer, parts_of_whole, service
+from phb.behaviour.facts import CLASSES, FIRST_IN, FLOWS, Flows, Shaper, buffer, service
 from phb.behaviour.policy.detection import detection
 from phb.behaviour.policy.references import Node
-from phb.behaviour.policy.shares import FLOW_WEIGHTS, beside_flows, shares
+from phb.behaviour.policy.shares import FLOW_WEIGHTS, as_served, beside_flows, shares
 from phb.errors import InputError
 from phb.model import (
     DEFAULT_CLASS,
@@ -114,7 +114,7 @@ def _weighed(schedule: ClassBased, rate: Rate | None) -> list[tuple[ClassQueue, 
     parts = shares(sharing, rate)
     gets: dict[str, tuple[Fraction | None, Fraction | None]]
     if flows is None:
-        gets = {each.traffic_class: (part, None) for each, part in zip(sharing, parts_of_whole(parts), strict=True)}
+        gets = {each.traffic_class: (part, None) for each, part in zip(sharing, as_served(parts), strict=True)}
     else:
         times = beside_flows(parts, flows.dynamic_conversations)
         gets = {each.traffic_class: (None, part) for each, part in zip(sharing, times, strict=True)}

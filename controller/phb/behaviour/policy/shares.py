@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from math import ceil, gcd, lcm
 from typing import Final
 
+from phb.behaviour.facts import parts_of_whole
 from phb.errors import InputError
 from phb.model import Bandwidth, ClassQueue, Dialect, Rate
 
@@ -18,6 +20,12 @@ FLOW_WEIGHTS: Final = {
 
 _CONSTANTS: Final = {16: 64, 32: 64, 64: 57, 128: 30, 256: 16, 512: 8, 1024: 4, 2048: 2, 4096: 1}
 """By the number of flows' queues: what a byte of a class costs that has all of the port (IOS before HQF)."""
+
+_LARGEST_EXACT: Final = 1 << 20
+"""Shares that take larger whole numbers are rounded (docs/inside/scheduling.md)."""
+
+_LEAST_ROUNDED: Final = 1024
+"""The least of rounded numbers, that of the largest share."""
 
 _NEVER_NONE: Final = Fraction(1, 100)
 """Of a class to which the others leave nothing."""
@@ -43,10 +51,25 @@ def shares(queues: Sequence[ClassQueue], rate: Rate | None) -> list[Fraction]:
     ]
 
 
+def as_served(parts: Sequence[Fraction]) -> list[Fraction]:
+    """Give shares as the scheduler's whole numbers keep them: they are 1 in all."""
+    costs = [1 / part for part in parts]
+    whole = lcm(*(cost.denominator for cost in costs))
+    exact = [int(cost * whole) for cost in costs]
+    if max(exact) > _LARGEST_EXACT * gcd(*exact):
+        exact = [round(_LEAST_ROUNDED * cost / min(costs)) for cost in costs]
+    return parts_of_whole([Fraction(1, cost) for cost in exact])
+
+
 def beside_flows(parts: Sequence[Fraction], conversations: int) -> list[Fraction]:
-    """Give how much more classes with these shares get than a flow of precedence 0 beside them, before HQF."""
-    cost = FLOW_WEIGHTS[Dialect.IOS_12][0]
-    return [cost * part / _CONSTANTS[conversations] for part in parts]
+    """Give how much more classes with these shares get than a flow of precedence 0 beside them, before HQF.
+
+    It is what the scheduler's whole numbers keep: flows' and classes' costs are multiplied alike where that takes it.
+    """
+    costs = [_CONSTANTS[conversations] / part for part in parts]
+    factor = 1 if all(cost.denominator == 1 for cost in costs) else ceil(_LEAST_ROUNDED / min(costs))
+    flow = factor * FLOW_WEIGHTS[Dialect.IOS_12][0]
+    return [Fraction(flow, round(factor * cost)) for cost in costs]
 
 
 def _of_port(bandwidth: Bandwidth | None, rate: Rate | None) -> Fraction:
