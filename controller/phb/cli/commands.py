@@ -11,6 +11,7 @@ COMMANDS = (
     "check",
     "lint",
     "explain",
+    "diff",
     "plan",
     "push",
     "watch",

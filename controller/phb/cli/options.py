@@ -267,8 +267,8 @@ class WhichOptions:
 
 
 @dataclass(frozen=True)
-class ReachOptions:
-    """How a switch is reached: TLS, and how long it may take."""
+class TlsOptions:
+    """Whether and how sessions are encrypted."""
 
     tls_ca: Annotated[
         Path | None,
@@ -296,17 +296,6 @@ class ReachOptions:
             envvar="PHB_TLS_SERVER_NAME",
             rich_help_panel=_TLS,
             help="Name in the switch's certificate.  (default: the host of its address)",
-        ),
-    ] = None
-
-    timeout: Annotated[
-        float | None,
-        typer.Option(
-            min=0.1,
-            max=3600,
-            metavar="SECONDS",
-            rich_help_panel=_SWITCH,
-            help="How long a switch may take for one answer.  (default: the inventory's, else 60)",
         ),
     ] = None
 
@@ -339,6 +328,22 @@ class ReachOptions:
         return TlsFiles.model_construct(
             ca=text(tls.ca), certificate=text(tls.certificate), key=text(tls.key), server_name=tls.server_name
         )
+
+
+@dataclass(frozen=True)
+class ReachOptions(TlsOptions):
+    """How a switch is reached: TLS, and how long it may take."""
+
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            min=0.1,
+            max=3600,
+            metavar="SECONDS",
+            rich_help_panel=_SWITCH,
+            help="How long a switch may take for one answer.  (default: the inventory's, else 60)",
+        ),
+    ] = None
 
     def _timeout(self) -> float | None:
         return self.timeout

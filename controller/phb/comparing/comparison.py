@@ -23,6 +23,7 @@ from phb.packets.frames import packet_of_frame
 from phb.packets.space import Packet, every_packet, is_in
 from phb.packets.words import Naming, in_words
 from phb.regions.budget import Budget
+from phb.targets import DEFAULT_TARGET
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TOO_LONG = "not answered in the time that was allowed"
@@ -30,10 +31,11 @@ TOO_LONG = "not answered in the time that was allowed"
 
 @dataclass(frozen=True)
 class Input:
-    """One of the two policies, and what it is called."""
+    """One of the two policies, what it is called, and the kind of switch that it is for (`phb.targets`)."""
 
     policy: PolicySet
     side: telling.Side
+    target: str = DEFAULT_TARGET
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ def compare(
     policies = (a.policy, b.policy)
     epochs = Epochs.of(policies, wanted.at) if wanted.always else Epochs.at(wanted.at)
     acting = [Acting(behaviour_of_policy(policy, epochs), _port_names(policy)) for policy in policies]
-    explaining = tuple(checking.Explaining(policy, artifact) for policy in policies)
+    explaining = tuple(checking.Explaining(each.policy, artifact, each.target) for each in (a, b))
     for each in explaining:
         each.compile(wanted.at)
     naming = Naming.of(policies, epochs)

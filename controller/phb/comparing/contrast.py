@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -55,6 +56,11 @@ class Acting:
     behaviour: Behaviour
     ports: Mapping[int, str] = field(default_factory=dict)
 
+    @cached_property
+    def answers(self) -> bool:
+        """Whether it is a router, which answers some packets that it doesn't forward."""
+        return any(step.does.kind is RouteKind.OWN for step in self.behaviour.forwarding)
+
     def class_name(self, traffic_class: Hashable) -> str:
         """Give what the policy calls a class."""
         return self.behaviour.class_names.get(traffic_class, "class-default" if traffic_class is None else "")
@@ -66,36 +72,51 @@ def contrasts(a: Acting, b: Acting, one: Effect, other: Effect, *, ip: bool) -> 
 
 
 def _contrasts(a: Acting, b: Acting, one: Effect, other: Effect, *, ip: bool) -> Iterator[Contrast]:
-    if one.blocked or other.blocked:
-        if _permission(one) != _permission(other):
+    if one.passes and other.passes:
+        if one.route != other.route:
+            yield _routes(a, b, one, other)
+        yield from _meters(one, other)
+        if one.limits != other.limits:
+            yield _limits(one, other)
+        yield from _ways(a, b, one, other, ip=ip)
+        return
+    if (one.passes or other.passes or a.answers or b.answers) and _permission(a, one) != _permission(b, other):
+        if one.blocked or other.blocked:
             words = [_permitted(side, effect) for side, effect in ((a, one), (b, other))]
             yield Contrast("permission", words[0], words[1], _by_permission(one), _by_permission(other))
-        if not (one.blocked and other.blocked):
-            return
-    elif one.route != other.route:
-        routed = (Deciding(FORWARDING),)
-        yield Contrast("route", route_words(one.route, a.ports), route_words(other.route, b.ports), routed, routed)
-    yield from _meters(one, other)
-    if one.limits != other.limits:
-        words = [" and ".join(map(str, limits)) or "no limit" for limits in (one.limits, other.limits)]
-        yield Contrast("TCP connections", words[0], words[1], _BOTH, _BOTH, tcp=True)
-    yield from _ways(a, b, one, other, ip=ip)
+        else:
+            yield _routes(a, b, one, other)
+        return
+    # Both drop all. What they use up before that is missing for others.
+    if bool(one.meters) != bool(other.meters):
+        yield from _meters(one, other)
+    if bool(one.limits) != bool(other.limits):
+        yield _limits(one, other)
 
 
 _BOTH: Final = (Deciding(INPUT), Deciding(OUTPUT))
 
 
-def _permission(effect: Effect) -> tuple[bool, str]:
-    # A router answers some packets before the output policy is asked: where they are blocked matters there.
-    dropped = bool(effect.blocked)
-    return dropped, effect.blocked if dropped and effect.route.kind is not RouteKind.WIRE else ""
+def _limits(one: Effect, other: Effect) -> Contrast:
+    words = [" and ".join(map(str, limits)) or "no limit" for limits in (one.limits, other.limits)]
+    return Contrast("TCP connections", words[0], words[1], _BOTH, _BOTH, tcp=True)
+
+
+def _routes(a: Acting, b: Acting, one: Effect, other: Effect) -> Contrast:
+    by = (Deciding(FORWARDING),)
+    return Contrast("route", route_words(one.route, a.ports), route_words(other.route, b.ports), by, by)
+
+
+def _permission(side: Acting, effect: Effect) -> tuple[str, str]:
+    """Tell apart what becomes of packets of which one side drops all; a router answers some of those that it drops."""
+    where = effect.blocked if side.answers and effect.route.kind is not RouteKind.WIRE else "dropped"
+    return ("passes", "") if effect.passes else ("dropped", where or effect.route.kind.value)
 
 
 def _permitted(side: Acting, effect: Effect) -> str:
     match effect.blocked:
         case "":
-            where = route_words(effect.route, side.ports)
-            return where if effect.route.port is None else f"let through, {where}"
+            return "let through" if effect.route.port is not None else route_words(effect.route, side.ports)
         case "policing":
             return "dropped whatever its colour"
         case hook:

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from phb.behaviour.behaviour import Behaviour, Meter, Route, Service, Treatment
+from phb.behaviour.behaviour import Behaviour, Meter, Route, RouteKind, Service, Treatment
 from phb.behaviour.deciding import COLOURS, NONE, Decided, route, treatment
 from phb.behaviour.marks import UNMARKED, Marks, table
 from phb.packets.space import UNTAGGED
@@ -83,6 +83,11 @@ class Effect:
     ways: tuple[Way | None, ...]
     limits: tuple[int, ...] = ()
     uses: tuple[Uses, ...] = field(default=(), compare=False)
+
+    @property
+    def passes(self) -> bool:
+        """Whether some packets aren't dropped."""
+        return not self.blocked and self.route.kind not in (RouteKind.NONE, RouteKind.DISCARD)
 
 
 def effect(behaviour: Behaviour, decided: Decided) -> Effect:

@@ -48,6 +48,8 @@ def place(tmp_path, start_switch, monkeypatch):
     folder.mkdir()
     policy = folder / f"p{EVIL}.yaml"
     policy.write_text(yaml.safe_dump(POLICY, sort_keys=False))
+    other = folder / f"o{EVIL}.yaml"
+    other.write_text(yaml.safe_dump(POLICY | {"actions": [{"name": f"a{EVIL}", "set-tos": 32}]}, sort_keys=False))
     switch = start_switch()
     one = {"name": f"s{EVIL}", "address": switch.address, "policies": [policy.name], "groups": [f"g{EVIL}"]}
     inventory = folder / "network.yaml"
@@ -61,6 +63,7 @@ def place(tmp_path, start_switch, monkeypatch):
     traces.write_text(json.dumps({"number": 1, "switch": f"s{EVIL}", "steps": steps}))
     files = {
         "POLICY": policy,
+        "OTHER": other,
         "INVENTORY": inventory,
         "FOLDER": folder,
         "SOURCES": sources,
@@ -86,6 +89,14 @@ RUNS = {
         ["explain", "POLICY", "--why", "--packet", "tcp 10.0.1.2:1 > 10.0.2.2:2 in b"],
         ["explain", "POLICY", "--packet", f"tcp {EVIL}"],
         ["explain", "POLICY", "--packet", "tcp 10.0.1.2:1 > 10.0.2.2:2", "--port", EVIL],
+    ],
+    "diff": [
+        ["diff", "POLICY", "OTHER"],
+        ["diff", "POLICY", EVIL],
+        ["diff", "POLICY", f"push:{EVIL}", "--state", "STATE"],
+        ["diff", "POLICY", f"switch:{EVIL}"],
+        ["diff", "inventory:INVENTORY", f"inventory:{EVIL}"],
+        ["diff", "inventory:INVENTORY", "POLICY", EVIL],
     ],
     "plan": [["plan", "--inventory", "INVENTORY"], ["plan", "--inventory", "INVENTORY", "--switch", EVIL]],
     "push": [["push", "--inventory", "INVENTORY", "--state", "STATE"]],
