@@ -56,6 +56,13 @@ class Slope:
         return f"1 in {round(Fraction(UNIT, self.slope * self.packets))}" if self.slope else "0"
 
 
+class Halvings(int):
+    """How often an average halves in a microsecond, in units of 2^-32; said as the time that it takes."""
+
+    def __str__(self) -> str:
+        return f"{UNIT / self / 1_000_000:.4g} s"
+
+
 @dataclass(frozen=True)
 class Flows:
     """Flows that are queued fairly.
@@ -142,7 +149,7 @@ def early(minimum: int, maximum: int, slope: int, average_weight: int, halvings:
         ("all dropped from", maximum),
         *((("chance up to", Slope(slope, span)),) if span else ()),
         ("average weight", average_weight),
-        *said("idle average's halvings", halvings),
+        *said("idle average halves in", Halvings(halvings)),
         *((("ECN", "marks"),) if ecn and span else ()),
     )
 

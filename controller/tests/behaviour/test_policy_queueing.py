@@ -172,8 +172,8 @@ def test_what_no_profile_selects_is_only_observed():
 def test_an_idle_average_falls_by_the_ports_rate():
     profiles = "profiles: [{minimum: 1, maximum: 9}]"
     # A small packet leaves 2 Mbit/s in 2 ms, and 355 of them halve an average of weight 9: once in 0.709 s.
-    assert early(profiles)[0][0]["idle average's halvings"] == round(2**32 / 709_056)
-    assert "idle average's halvings" not in early(profiles, "c")[0][0]
+    assert early(profiles)[0][0]["idle average halves in"] == round(2**32 / 709_056)
+    assert "idle average halves in" not in early(profiles, "c")[0][0]
 
 
 METER = "meter: {kind: single-rate, committed-rate: {value: 8, unit: bit/s, basis: ip}, committed-burst-bytes: 9}"
