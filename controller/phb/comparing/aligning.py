@@ -9,13 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
-from phb.behaviour.behaviour import Behaviour, Route, Treatment
+from phb.behaviour.behaviour import Behaviour, Route, Step, Treatment
 from phb.packets.boxes import ValueBox
-from phb.regions.effects import Effects
-
-_BLOCKED = Treatment(blocked=True)
 
 QueuePairing: TypeAlias = dict[tuple[int, Hashable], tuple[int, Hashable]]
 Pairing: TypeAlias = Mapping[Hashable, Hashable]
@@ -24,15 +21,15 @@ Pairing: TypeAlias = Mapping[Hashable, Hashable]
 
 @dataclass(frozen=True)
 class Aligned:
-    """Two behaviours with the same keys.
+    """Two behaviours with the steps of those they were made of.
 
     Attributes:
-        effect: What a treatment or a route of one of them comes to, in keys of A.
         streams, counters: Keys that were paired.
         queues: At the ports whose queues are paired one to one, (port, queue) of B by that of A.
     """
 
-    effect: Effects
+    a: Behaviour
+    b: Behaviour
     streams: Pairing
     counters: Pairing
     queues: QueuePairing
@@ -50,18 +47,34 @@ def align(a: Behaviour, b: Behaviour) -> Aligned:
     }
     back = [{value: key for key, value in pairs.items()} for pairs in (classes, streams, counters)]
 
-    def effect(number: int, does: Treatment | Route) -> Hashable:
-        if isinstance(does, Route):
-            return does, number if does.port in differing else None
-        if does.blocked:
-            return _BLOCKED
-        if number == 0:
-            return does
+    def renamed(does: Treatment) -> Treatment:
         keys = (does.traffic_class, does.stream, does.counted_as)
         new = [key if key is None else known.get(key, ("B", key)) for key, known in zip(keys, back, strict=True)]
         return replace(does, traffic_class=new[0], stream=new[1], counted_as=new[2])
 
-    return Aligned(effect, streams, counters, queues)
+    def marked(does: Route) -> Route:
+        return replace(does, facts=(*does.facts, ("of", "B"))) if does.port in differing else does
+
+    made = replace(
+        b,
+        input=_with(b.input, renamed),
+        output=_with(b.output, renamed),
+        forwarding=_with(b.forwarding, marked),
+    )
+    return Aligned(a, made, streams, counters, queues)
+
+
+Does = TypeVar("Does", Treatment, Route)
+
+
+def _with(steps: Iterable[Step[Does]], new: Callable[[Does], Does]) -> tuple[Step[Does], ...]:
+    made: dict[Does, Does] = {}
+    result = []
+    for step in steps:
+        if step.does not in made:
+            made[step.does] = new(step.does)
+        result.append(step if made[step.does] == step.does else replace(step, does=made[step.does]))
+    return tuple(result)
 
 
 def _same_boxes(a: Behaviour, b: Behaviour) -> Iterable[tuple[Treatment, Treatment]]:

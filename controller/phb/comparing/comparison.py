@@ -20,11 +20,10 @@ from phb.packets.boxes import ValueBox, intersection
 from phb.packets.epochs import Epochs
 from phb.packets.example import Example, example
 from phb.packets.frames import packet_of_frame
-from phb.packets.space import UNTAGGED, Packet, Subset, Version, every_packet, is_in
+from phb.packets.space import Packet, every_packet, is_in
 from phb.packets.words import Naming, in_words
 from phb.regions.budget import Budget
 from phb.targets import DEFAULT_TARGET
-from phb.values import PROTOCOLS
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TOO_LONG = "not answered in the time that was allowed"
@@ -208,7 +207,7 @@ class _Checker:
 
     def example(self, boxes: Sequence[ValueBox]) -> Example | None:
         """Give an example of some boxes; None where no packet of them can be sent."""
-        for box in sorted(boxes, key=_oddness):
+        for box in boxes:
             try:
                 return example(box, self._naming)
             except ValueError:
@@ -225,13 +224,6 @@ class _Checker:
         if isinstance(reference, int):
             return reference
         return next(number for number, names in self._naming.ports.items() if reference in names)
-
-
-def _oddness(box: ValueBox) -> tuple[bool, bool, bool]:
-    """Sort what people know first: IP, no tag, TCP and UDP."""
-    version, protocols, tags = (box.subsets[each] for each in (Subset.VERSION, Subset.PROTOCOL, Subset.TAG))
-    known = 1 << PROTOCOLS["tcp"] | 1 << PROTOCOLS["udp"]
-    return version == 1 << Version.NONE, not tags >> UNTAGGED & 1, not protocols & known
 
 
 def _told(number: int, weight: _Weight, naming: Naming, checker: _Checker) -> telling.Region:

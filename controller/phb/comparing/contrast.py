@@ -10,10 +10,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from phb.behaviour.behaviour import Behaviour, Fact, Meter, RouteKind, Service
+from phb.behaviour.behaviour import Behaviour, Fact, RouteKind, Service
 from phb.comparing.outcome import WAYS, Effect, MarkPairs, Way, buffer, coming_colours, final_marks, service
 from phb.comparing.wording import clamp_words, meter_words, priority_words, route_words, tos_words
-from phb.model import MeterKind
 from phb.pipeline_names import COLOURS
 
 INPUT: Final = "input"
@@ -150,10 +149,10 @@ def _levels(effect: Effect) -> int:
     return 0 if not effect.meters else 1 if not any(effect.meters[1:]) else 2
 
 
-def _label(ways: Iterable[int], possible: Iterable[int], levels: int) -> str:
-    """Give `` of yellow packets``; empty of all that are possible."""
+def _label(ways: Iterable[int], levels: int) -> str:
+    """Give `` of yellow packets``; empty of all packets."""
     chosen = set(ways)
-    if levels == 0 or chosen == set(possible):
+    if levels == 0 or len(chosen) == WAYS:
         return ""
     if levels == 1:
         names = [COLOURS[number] for number in sorted({way // 3 for way in chosen})]
@@ -165,9 +164,8 @@ def _label(ways: Iterable[int], possible: Iterable[int], levels: int) -> str:
 def _ways(a: Acting, b: Acting, one: Effect, other: Effect, *, ip: bool) -> Iterator[Contrast]:
     levels = max(_levels(one), _levels(other))
     pairs: dict[tuple[Way | None, Way | None], list[int]] = {}
-    possible = [number for number in range(WAYS) if all(_happens(effect, number) for effect in (one, other))]
-    for number in possible:
-        pairs.setdefault((one.ways[number], other.ways[number]), []).append(number)
+    for number, pair in enumerate(zip(one.ways, other.ways, strict=True)):
+        pairs.setdefault(pair, []).append(number)
     found: dict[tuple[object, ...], tuple[Contrast, list[int]]] = {}
     for (way, other_way), numbers in pairs.items():
         for contrast in _way(a, b, way, other_way, ip=ip):
@@ -175,25 +173,7 @@ def _ways(a: Acting, b: Acting, one: Effect, other: Effect, *, ip: bool) -> Iter
             where = None if contrast.where is None else contrast.where.tobytes()
             found.setdefault((*key, where), (contrast, []))[1].extend(numbers)
     for contrast, numbers in found.values():
-        yield contrast._replace(what=contrast.what + _label(numbers, possible, levels))
-
-
-def _happens(effect: Effect, way: int) -> bool:
-    """Whether packets can get these colours."""
-    first, second = divmod(way, len(COLOURS))
-    meters = effect.meters or (None,) * WAYS
-    return all(
-        each is None or colour != _YELLOW or _can_be_yellow(each.meter)
-        for each, colour in ((meters[0], first), (meters[1 + first], second))
-    )
-
-
-_YELLOW: Final = next(number for number, name in COLOURS.items() if name == "yellow")
-
-
-def _can_be_yellow(meter: Meter) -> bool:
-    # Without a second bucket no packet fits there; one that counts nothing does.
-    return meter.kind is MeterKind.TWO_RATE or meter.other_burst > 0 or meter.overhead < 0
+        yield contrast._replace(what=contrast.what + _label(numbers, levels))
 
 
 def _way(a: Acting, b: Acting, way: Way | None, other: Way | None, *, ip: bool) -> Iterator[Contrast]:

@@ -113,14 +113,8 @@ class _Comparing:
         return Differences(regions, self._open)
 
     def _cells(self, *, same: bool) -> Iterator[Cell]:
-        for each in divide(
-            [side.behaviour for side in (self._a, self._b)],
-            self._within,
-            same=same,
-            effect=self._aligned.effect,
-            budget=self._budget,
-            progress=self._progress,
-        ):
+        behaviours = (self._aligned.a, self._aligned.b)
+        for each in divide(behaviours, self._within, same=same, budget=self._budget, progress=self._progress):
             if isinstance(each, Open):
                 self._open.append(each.box)
             else:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import Final
 
-from phb.behaviour.behaviour import NOTHING, Step, Treatment
+from phb.behaviour.behaviour import Step, Treatment
 from phb.intent import Entry, Hook
-from phb.packets.boxes import ValueBox, intersection
+from phb.packets.boxes import ValueBox
 from phb.packets.space import Version
 from phb.proving.tables.matching import boxes
+from phb.proving.tables.overlaps import Overlaps
 from phb.proving.tables.rows import TableFaultError, Tables
 from phb.proving.tables.treating import Classified, Stages
 
@@ -48,29 +50,39 @@ class Hooks:
             )
             for entries in _decisions(self._tables.of(f"{stage}.behaviour_aggregate"), tuple(Version))
         ]
-        steps: list[Step[Treatment]] = []
-        for version in _VERSIONS:
-            name = f"{stage}.multi_field_{version.name.lower()}"
-            for entries in _decisions(self._tables.of(name), (version,)):
-                first = entries[0]
-                found = tuple(box for entry in entries for box in boxes(entry, version))
-                if first.action == "set_class":
-                    steps.append(Step(found, (), does(first), _name(first), first.origin))
-                else:
-                    steps += _unclassified(found, first, aggregates)
-        return (*steps, *aggregates)
+        rules = [
+            step
+            for version in _VERSIONS
+            for step in _rules(self._tables.of(f"{stage}.multi_field_{version.name.lower()}"), version, does)
+        ]
+        return (*rules, *aggregates)
 
 
-def _unclassified(
-    found: tuple[ValueBox, ...], entry: Entry, aggregates: Iterable[Step[Treatment]]
-) -> Iterator[Step[Treatment]]:
-    """Give the steps of packets that no later rule is asked about: aggregates are, as with those that none takes."""
-    for aggregate in aggregates:
-        shared = [intersection(box, other) for box in found for other in aggregate.boxes]
-        if any(shared):
-            taken = tuple(box for box in shared if box is not None)
-            yield Step(taken, (), aggregate.does, aggregate.name, aggregate.origin)
-    yield Step(found, (), NOTHING, _name(entry), entry.origin)
+def _rules(entries: Iterable[Entry], version: Version, does: Callable[[Entry], Treatment]) -> Iterator[Step[Treatment]]:
+    """Give the steps of a multi-field table.
+
+    An entry that leaves packets unclassified takes them from the entries after it, and behaviour aggregates are asked
+    about them as about those that none takes: so it is an exception of all steps after it, and no step.
+    """
+    decisions = [
+        (part[0], tuple(box for entry in part for box in boxes(entry, version)))
+        for part in _decisions(entries, (version,))
+    ]
+    found = Overlaps(box for _, taken in decisions for box in taken)
+    unless: dict[int, list[ValueBox]] = defaultdict(list)
+    first = 0
+    for entry, taken in decisions:
+        first += len(taken)
+        if entry.action != "set_class":
+            for box in taken:
+                for number in found.after(first, box):
+                    unless[number].append(box)
+    first = 0
+    for entry, taken in decisions:
+        excepted = [box for number in range(first, first + len(taken)) for box in unless[number]]
+        first += len(taken)
+        if entry.action == "set_class":
+            yield Step(taken, tuple(dict.fromkeys(excepted)), does(entry), _name(entry), entry.origin)
 
 
 def _classified(entry: Entry) -> Classified:
@@ -83,7 +95,7 @@ def _classified(entry: Entry) -> Classified:
 
 
 def _name(entry: Entry) -> str:
-    return f"policy {entry.parameters['policy']}" if entry.action == "set_class" else "no policy"
+    return f"policy {entry.parameters['policy']}"
 
 
 def _decisions(entries: Iterable[Entry], versions: tuple[Version, ...]) -> Iterator[list[Entry]]:
@@ -101,9 +113,8 @@ def _decisions(entries: Iterable[Entry], versions: tuple[Version, ...]) -> Itera
 
 def _check_apart(some: list[Entry], others: list[Entry], versions: tuple[Version, ...]) -> None:
     for version in versions:
-        of_others = [(entry, box) for entry in others for box in boxes(entry, version)]
-        for entry in some:
-            for box in boxes(entry, version):
-                for other, other_box in of_others:
-                    if intersection(box, other_box) is not None:
-                        raise TableFaultError("two entries of one priority for the same packets", entry, other)
+        ours, theirs = ([(entry, box) for entry in part for box in boxes(entry, version)] for part in (some, others))
+        overlaps = Overlaps(box for _, box in theirs)
+        for entry, box in ours:
+            for number in overlaps.after(0, box):
+                raise TableFaultError("two entries of one priority for the same packets", entry, theirs[number][0])

@@ -6,13 +6,20 @@ from collections.abc import Iterator
 from typing import Final
 
 from phb.behaviour.behaviour import Fact, Route, RouteKind, Step
+from phb.behaviour.facts import reached, receives, written
 from phb.intent import Entry, Prefix
 from phb.packets.boxes import Interval
 from phb.packets.space import ADDRESS_BITS, PORTS, Version, box_of
 from phb.proving.tables.matching import ONE_EPOCH
 from phb.proving.tables.rows import TableFaultError, Tables
-from phb.values import MacAddress
 
+_GOES_NOWHERE: Final = {
+    "own": RouteKind.OWN,
+    "broadcast": RouteKind.BROADCAST,
+    "discard": RouteKind.DISCARD,
+    "no_route": RouteKind.NONE,
+}
+_REACHES: Final = ("via_ipv4", "via_ipv6", "attached_ipv4", "attached_ipv6")
 _TABLES: Final = {Version.IPV4: "forward.ipv4_route", Version.IPV6: "forward.ipv6_route"}
 
 
@@ -58,41 +65,23 @@ class _Routers:
 
     def __init__(self, tables: Tables) -> None:
         self._sends = tables.by_number("forward.next_hop.send", "egress_port")
-        receives = tables.by_number("forward.arrival.receive", "ingress_port")
-        others = PORTS & ~sum(1 << port for port in receives)
+        entries = tables.by_number("forward.arrival.receive", "ingress_port")
+        others = PORTS & ~sum(1 << port for port in entries)
         self.arrivals: list[tuple[int, tuple[Fact, ...]]] = [(others, ())]
-        for port, entry in receives.items():
-            self.arrivals.append((1 << port, (("receives", _mac(entry, "mac")),)))
+        self.arrivals += [(1 << port, receives(entry.parameters["mac"])) for port, entry in entries.items()]
 
     def route(self, entry: Entry, version: Version, arrival: tuple[Fact, ...]) -> Route:
         """Give a route for packets that arrive in some way."""
         given = entry.parameters
-        facts: tuple[Fact, ...]
-        match entry.action:
-            case "own":
-                return Route(RouteKind.OWN, None, arrival)
-            case "broadcast":
-                return Route(RouteKind.BROADCAST, None, arrival)
-            case "discard":
-                return Route(RouteKind.DISCARD, None, arrival)
-            case "no_route":
-                return Route(RouteKind.NONE, None, arrival)
-            case "route":
-                kind = RouteKind.ROUTE
-                facts = (("source MAC", _mac(entry, "source_mac")), ("destination MAC", _mac(entry, "destination_mac")))
-            case "via_ipv4" | "via_ipv6":
-                kind, facts = RouteKind.NEXT_HOP, (("next hop", given["address"]),)
-            case "attached_ipv4" | "attached_ipv6":
-                kind, facts = RouteKind.NEXT_HOP, (("next hop", "the destination"),)
-            case _:
-                raise TableFaultError(f"action '{entry.action}' is no route", entry)
+        if entry.action in _GOES_NOWHERE:
+            return Route(_GOES_NOWHERE[entry.action], None, arrival)
         port = given["port"]
-        return Route(kind, port, (*facts, *self._sent(port), *arrival))
-
-    def _sent(self, port: int) -> tuple[Fact, ...]:
-        entry = self._sends.get(port)
-        return () if entry is None else (("sends", _mac(entry, "mac")), ("MTU", entry.parameters["mtu"]))
-
-
-def _mac(entry: Entry, name: str) -> str:
-    return str(MacAddress(entry.parameters[name]))
+        sent = self._sends.get(port)
+        mac, mtu = (None, None) if sent is None else (sent.parameters["mac"], sent.parameters["mtu"])
+        if entry.action == "route":
+            facts = written(given["source_mac"], given["destination_mac"], mtu)
+            return Route(RouteKind.ROUTE, port, (*facts, *arrival))
+        if entry.action not in _REACHES:
+            raise TableFaultError(f"action '{entry.action}' is no route", entry)
+        facts = reached(version, given.get("address"), mac, mtu)
+        return Route(RouteKind.NEXT_HOP, port, (*facts, *arrival))
