@@ -12,6 +12,8 @@ COMMANDS = (
     "lint",
     "explain",
     "diff",
+    "search",
+    "verify",
     "plan",
     "push",
     "watch",

@@ -1,0 +1,65 @@
+"""What commands have in common that ask a policy about all packets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from phb.cli.options import ProgramOptions, ReadingOptions, TargetName, check_target
+from phb.cli.output import print_notices
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from phb.device.artifact import Artifact
+    from phb.searching.telling import Region, Subject
+
+
+@dataclass(frozen=True)
+class QuestionOptions:
+    """What is asked with, and how long."""
+
+    reading: ReadingOptions
+    program: ProgramOptions
+    target: TargetName = None
+    timeout: Annotated[
+        float | None,
+        typer.Option(min=0, metavar="SECONDS", help="How long a question may take.  (default: as long as it takes)"),
+    ] = None
+
+    def subject(self, files: Sequence[str], *, quiet: bool) -> Asked:
+        """Read and compile the policy; without --at, packets at all times are meant."""
+        from phb.compiler import compile_policy
+        from phb.inventory import TargetKind
+        from phb.packets.epochs import Epochs
+        from phb.searching.telling import Subject
+        from phb.sources import read_sources
+
+        policy = read_sources(files, self.reading.format_name, self.reading.options())
+        now, artifact = self.reading.moment(), self.program.load()
+        target = (check_target(self.target) or TargetKind.PHB_SWITCH).value
+        # What the compiler refuses has no treatment.
+        intent = compile_policy(policy, artifact, at=now, target=target)
+        if not quiet:
+            print_notices(intent.notices)
+        epochs = Epochs.at(now) if self.reading.at is not None else Epochs.of([policy], now)
+        return Asked(Subject.of(policy, epochs), artifact, target, now)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A policy that is asked, and what its examples are explained with."""
+
+    subject: Subject
+    artifact: Artifact
+    target: str
+    now: datetime
+
+    def explained(self, regions: Sequence[Region]) -> list[Region]:
+        """Run the examples through the model of the pipeline."""
+        from phb.searching.telling import explained
+
+        return explained(self.subject, self.artifact, self.target, regions, self.now)

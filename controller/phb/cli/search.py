@@ -1,0 +1,113 @@
+"""``phb search``: find the packets that are treated in a given way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from phb.cli.application import BAD_INPUT, OK, REFUSED, app, epilog
+from phb.cli.asking import Asked, QuestionOptions
+from phb.cli.options import Files, Json, grouped
+from phb.cli.output import console, errors_as_json, print_error, print_json
+
+if TYPE_CHECKING:
+    from phb.searching.search import Answer
+    from phb.searching.telling import Region
+
+SHOWN = 20
+
+
+@app.command(
+    epilog=epilog(
+        'phb search branch.yaml --treatment "permission=blocked"',
+        'phb search branch.yaml --match "source=10.0.0.0/8" --treatment "class!=bulk"',
+        'phb search branch.yaml --match "dscp=ef ingress-port=lan"',
+    )
+)
+@grouped
+def search(
+    files: Files,
+    questions: QuestionOptions,
+    match: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TEXT", help="Packets: words such as protocol=tcp source=10.0.0.0/8; repeated, any of them."
+        ),
+    ] = None,
+    unless: Annotated[
+        list[str] | None, typer.Option(metavar="TEXT", help="But not these packets; may be repeated.")
+    ] = None,
+    treatment: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TEXT",
+            help="What becomes of them: words such as class=voice dropped=false, or {YAML}; repeated, any of them.",
+        ),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, metavar="N", help="Regions that are shown.")] = SHOWN,
+    json: Json = False,
+) -> None:
+    """Find all packets that may be treated in a given way: blocked, of a class, unmetered, ... No switch is asked.
+
+    Exit code 0 means that there are some, 1 that there are none, which is proven; 2 is bad input, or no answer in time.
+    """
+    from phb.model import Conditions
+    from phb.regions.budget import Budget
+    from phb.searching.conditions import TreatmentConditions
+    from phb.searching.search import search
+    from phb.searching.short import parse
+
+    with errors_as_json(wanted=json):
+        packets = [parse(text, "--match", Conditions) for text in match or ()]
+        others = [parse(text, "--unless", Conditions) for text in unless or ()]
+        # Whatever becomes of them, where nothing is asked.
+        wanted = [
+            parse(text, "--treatment", TreatmentConditions) for text in treatment or ("taken=true", "taken=false")
+        ]
+        condition = wanted[0] if len(wanted) == 1 else TreatmentConditions(any_of=tuple(wanted))
+        asked = questions.subject(files, quiet=json)
+        budget = Budget(seconds=questions.timeout)
+        answer = search(asked.subject, packets, others, condition, budget=budget)
+    regions = asked.explained(answer.regions[:limit])
+    if json:
+        print_json(_as_json(asked, answer, regions))
+    else:
+        _print(asked, answer, regions)
+    for region in regions:
+        if region.wrong is not None:
+            print_error(f"phb: an error of phb: {region.wrong} ({region.example.text})")
+    unsure = any(region.wrong for region in regions) or (answer.open and not regions)
+    raise typer.Exit(BAD_INPUT if unsure else OK if regions else REFUSED)
+
+
+def _as_json(asked: Asked, answer: Answer, regions: list[Region]) -> dict[str, Any]:
+    return {
+        "regions": [
+            {"packets": [words.as_json() for words in region.packets(asked.subject)], **region.as_json()}
+            for region in regions
+        ],
+        "more": len(answer.regions) - len(regions),
+        "open": [words.as_json() for words in answer.open],
+        "proven": not answer.open,
+    }
+
+
+def _print(asked: Asked, answer: Answer, regions: list[Region]) -> None:
+    output = console()
+    for number, region in enumerate(regions, start=1):
+        for index, words in enumerate(region.packets(asked.subject)):
+            output.print(f"{'   ' if index else f'{number}. '}{words.text}", soft_wrap=True, style="bold")
+        for rule in region.rules:
+            output.print(f"   rule '{rule.name}' at {rule.origin}", soft_wrap=True)
+        if not region.rules:
+            output.print("   no rule takes them")
+        for each in region.becomes:
+            output.print(f"   {each}", soft_wrap=True)
+        output.print(f"   such as {region.options}", soft_wrap=True)
+    if len(answer.regions) > len(regions):
+        output.print(f"{len(answer.regions) - len(regions)} more regions (--limit)")
+    for words in answer.open:
+        output.print(f"open, not looked at in time: {words.text}", style="yellow", soft_wrap=True)
+    if not answer.regions and not answer.open:
+        output.print("no packet: proven")

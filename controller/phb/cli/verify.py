@@ -1,0 +1,103 @@
+"""``phb verify``: prove that a policy does what is expected of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from phb.cli.application import OK, REFUSED, app, epilog
+from phb.cli.asking import QuestionOptions
+from phb.cli.options import Json, grouped
+from phb.cli.output import console, errors_as_json, print_error, print_json
+from phb.errors import InputError
+from phb.files import in_words, write_text
+from phb.origin import Origin
+
+if TYPE_CHECKING:
+    from phb.searching.verify import Verdict
+
+_STYLES = {"ok": "green", "fails": "bold red", "open": "yellow"}
+
+
+@app.command(
+    epilog=epilog(
+        "phb verify branch.expectations.yaml",
+        "phb verify branch.expectations.yaml new-branch.yaml --junit verified.xml",
+    )
+)
+@grouped
+def verify(
+    expectations: Annotated[Path, typer.Argument(help="What is expected, in YAML.", metavar="EXPECTATIONS")],
+    questions: QuestionOptions,
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(help="All policy files of one node.  (default: those that EXPECTATIONS names)", metavar="FILE"),
+    ] = None,
+    junit: Annotated[
+        Path | None, typer.Option("--junit", metavar="FILE", help="Write the verdicts as JUnit XML, too.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Prove for all packets that a policy does what is expected of it, or show a packet where it doesn't.
+
+    Exit code 1 means that an expectation fails, or that none was found to fail but not all could be proven in time.
+    """
+    from phb.searching.expectations import read_expectations
+    from phb.searching.junit import junit as as_junit
+    from phb.searching.verify import verify
+
+    with errors_as_json(wanted=json):
+        said = read_expectations(expectations)
+        names = files or list(said.policies)
+        if not names:
+            raise InputError(Origin(str(expectations)), "no 'policies', and no file", "one of them")
+        asked = questions.subject(names, quiet=json)
+        verdicts: list[Verdict] = []
+        for verdict in verify(asked.subject, said.expectations, questions.timeout):
+            shown = verdict.counterexample
+            checked = verdict if shown is None else replace(verdict, counterexample=asked.explained([shown])[0])
+            verdicts.append(checked)
+            if not json:
+                _print(checked)
+        if junit is not None:
+            node = asked.subject.policy.node or ", ".join(names)
+            try:
+                write_text(junit, as_junit(node, verdicts, asked.now))
+            except OSError as error:
+                raise InputError(Origin(str(junit)), in_words(error), "a file that can be written") from None
+    states = [verdict.state.value for verdict in verdicts]
+    counts = {state: states.count(state) for state in _STYLES}
+    if json:
+        print_json({"expectations": [_as_json(verdict) for verdict in verdicts], **counts})
+    else:
+        console().print(", ".join(f"{count} {state}" for state, count in counts.items() if count))
+    for verdict in verdicts:
+        if verdict.counterexample is not None and verdict.counterexample.wrong is not None:
+            print_error(f"phb: an error of phb: {verdict.counterexample.wrong}")
+    raise typer.Exit(OK if counts["ok"] == len(verdicts) else REFUSED)
+
+
+def _print(verdict: Verdict) -> None:
+    from phb.searching.verify import reasons
+
+    output = console()
+    shown = verdict.state.value.upper() if verdict.state.value == "fails" else verdict.state.value
+    output.print(f"{shown:<6}", style=_STYLES[verdict.state.value], end="")
+    output.print(f"{verdict.expectation.name}", soft_wrap=True)
+    for line in reasons(verdict):
+        output.print(f"      {line}", soft_wrap=True)
+
+
+def _as_json(verdict: Verdict) -> dict[str, Any]:
+    origin, shown = verdict.expectation.origin(), verdict.counterexample
+    return {
+        "name": verdict.expectation.name,
+        "state": verdict.state.value,
+        "file": origin.file,
+        "line": origin.line,
+        "seconds": round(verdict.seconds, 3),
+        "counterexample": None if shown is None else shown.as_json(),
+    }

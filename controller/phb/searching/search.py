@@ -1,0 +1,56 @@
+"""``phb search``: all packets that may be treated in a given way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from phb.model import Conditions
+from phb.packets.words import Words, in_words
+from phb.regions.budget import Budget
+from phb.regions.cell import Open
+from phb.searching.asking import Found, ask
+from phb.searching.conditions import YES, TreatmentConditions, check_names
+from phb.searching.packets import meant
+from phb.searching.telling import Region, Subject, regions
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was found.
+
+    Attributes:
+        open: Packets that weren't looked at in the time that was allowed.
+    """
+
+    regions: tuple[Region, ...]
+    open: tuple[Words, ...] = ()
+
+
+def search(
+    subject: Subject,
+    match: Sequence[Conditions],
+    unless: Sequence[Conditions],
+    asked: TreatmentConditions,
+    *,
+    budget: Budget | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Answer:
+    """Find all packets of which something may become.
+
+    Raises:
+        InputError: A condition names something that the policy doesn't have.
+    """
+    check_names(asked, subject.policy)
+    within = meant(match, unless, subject.policy, subject.epochs.all).inside
+    found: list[Found] = []
+    left = []
+    for each in ask(subject.behaviour, subject.policy, within, asked, YES, budget=budget, progress=progress):
+        if isinstance(each, Open):
+            left.append(each.box)
+        else:
+            found.append(each)
+    return Answer(
+        tuple(regions(subject, found)),
+        tuple(in_words(left, subject.naming, subject.everything)),
+    )

@@ -1,0 +1,220 @@
+"""What was found, in words: packets, who decides, what becomes of them, and one of them that is explained."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from phb.behaviour.behaviour import Behaviour, RouteKind
+from phb.behaviour.policy import behaviour_of_policy
+from phb.device.artifact import Artifact
+from phb.explain import explain, parse_packet
+from phb.explain.explanation import Explanation
+from phb.model import Colour, PolicySet
+from phb.origin import Origin
+from phb.packets.boxes import ValueBox
+from phb.packets.epochs import Epochs
+from phb.packets.example import Example, example
+from phb.packets.space import UNTAGGED, Subset
+from phb.packets.words import Naming, Words, dscp_name, in_words
+from phb.searching.asking import Found
+from phb.searching.conditions import class_name
+from phb.searching.outcomes import Outcome
+from phb.searching.packets import every_frame
+
+_COLOURS = tuple(colour.value for colour in Colour)
+_NOWHERE = {
+    RouteKind.OWN: "for the router itself",
+    RouteKind.BROADCAST: "dropped: a broadcast of a connected network",
+    RouteKind.DISCARD: "dropped by a route that discards",
+    RouteKind.NONE: "dropped: no route",
+}
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The policy of a node that is asked.
+
+    Attributes:
+        everything: All frames that can come in at its ports.
+    """
+
+    policy: PolicySet
+    behaviour: Behaviour
+    naming: Naming
+    everything: tuple[ValueBox, ...]
+
+    @classmethod
+    def of(cls, policy: PolicySet, epochs: Epochs) -> Subject:
+        """Take what is asked about a policy in these epochs."""
+        naming = Naming.of([policy], epochs)
+        return cls(policy, behaviour_of_policy(policy, epochs), naming, tuple(every_frame(policy, epochs.all)))
+
+    @property
+    def epochs(self) -> Epochs:
+        """The classes of moments."""
+        return self.naming.epochs
+
+
+@dataclass(frozen=True)
+class Place:
+    """A rule or behaviour aggregate that decides."""
+
+    name: str
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class Becomes:
+    """What becomes of packets of some colours; of all where there is no meter."""
+
+    colours: tuple[str, ...]
+    text: str
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.colours)}: {self.text}" if self.colours else self.text
+
+
+@dataclass(frozen=True)
+class Region:
+    """Packets that the same rules decide, and of which the same becomes.
+
+    Attributes:
+        wrong: What `phb explain` says otherwise of the example, an error of phb; None where it agrees.
+    """
+
+    found: tuple[Found, ...]
+    rules: tuple[Place, ...]
+    becomes: tuple[Becomes, ...]
+    example: Example
+    wrong: str | None = None
+
+    @property
+    def options(self) -> str:
+        """What gives the example to `phb explain` on a command line."""
+        at = "" if self.example.at is None else f" --at {self.example.at:%Y-%m-%dT%H:%M}"
+        return f'--packet "{self.example.text}"{at}'
+
+    def packets(self, subject: Subject) -> list[Words]:
+        """Say which packets these are."""
+        return in_words([each.box for each in self.found], subject.naming, subject.everything)
+
+    def as_json(self) -> dict[str, Any]:
+        """Give who decides, what becomes of the packets, and the example."""
+        return {
+            "rules": [{"rule": each.name, "file": each.origin.file, "line": each.origin.line} for each in self.rules],
+            "becomes": [{"colours": list(each.colours), "text": each.text} for each in self.becomes],
+            "example": {
+                "packet": self.example.text,
+                "at": None if self.example.at is None else self.example.at.isoformat(),
+            },
+        }
+
+
+def regions(subject: Subject, found: Iterable[Found]) -> list[Region]:
+    """Put together what is decided and treated alike, in the order of the rules."""
+    groups: dict[tuple[Any, ...], list[Found]] = defaultdict(list)
+    for each in found:
+        steps = {step.name: step for outcome in each.outcomes for step in outcome.steps}
+        places = tuple(Place(step.name, step.origin) for step in steps.values())
+        number = each.decided.input
+        order = number if number >= 0 else len(subject.behaviour.input)
+        groups[order, places, tuple(_becomes(subject, each))].append(each)
+    return [
+        Region(tuple(parts), places, becomes, example(parts[0].box, subject.naming))
+        for (_, places, becomes), parts in sorted(groups.items(), key=lambda group: group[0][0])
+    ]
+
+
+def _becomes(subject: Subject, found: Found) -> Iterator[Becomes]:
+    colours: dict[str, list[str]] = defaultdict(list)
+    for outcome in found.outcomes:
+        said = ", then ".join(dict.fromkeys(_COLOURS[each] for each in outcome.colours)) if outcome.meters else ""
+        colours[_words(subject, outcome, found.box)].append(said)
+    for text, names in colours.items():
+        yield Becomes(tuple(filter(None, names)), text)
+
+
+def _words(subject: Subject, outcome: Outcome, box: ValueBox) -> str:
+    if outcome.blocked:
+        return "blocked"
+    words = [f"class {class_name(subject.behaviour, outcome.traffic_class)}"]
+    words += [f"metered at {_rate(meter.rate)}" for meter in outcome.meters]
+    if outcome.policed:
+        return ", ".join((*words, "dropped by its meter"))
+    if outcome.port is None:
+        return ", ".join((*words, _NOWHERE[outcome.route.kind]))
+    words.append(f"to {subject.naming.shown(outcome.port)}")
+    level = outcome.fact("level")
+    words += [] if level is None else [f"level {level}"]
+    return ", ".join((*words, _marks(outcome, box)))
+
+
+def _rate(rate: int) -> str:
+    for unit, factor in (("Mbit/s", 1_000_000), ("kbit/s", 1000)):
+        if not rate % factor:
+            return f"{rate // factor} {unit}"
+    return f"{rate} bit/s"
+
+
+def _marks(outcome: Outcome, box: ValueBox) -> str:
+    """Say with which marks the packets of a box leave."""
+    octets = [octet for octet in range(256) if box.subsets[Subset.TOS] >> octet & 1]
+    tags = [tag for tag in range(UNTAGGED + 1) if box.subsets[Subset.TAG] >> tag & 1]
+    tos, tag = (each[np.ix_(octets, tags)] for each in outcome.marks)
+    words = []
+    code_points = np.unique(tos >> 2)
+    if (tos == np.array(octets)[:, None]).all():
+        words.append("marks kept")
+    else:
+        words.append(f"dscp {dscp_name(int(code_points[0]))}" if len(code_points) == 1 else "other marks")
+    if not (tag == np.array(tags)).all():
+        priorities = np.unique(tag[tag != UNTAGGED])
+        words.append(f"pcp {priorities[0]}" if len(priorities) == 1 else "other pcp")
+    return ", ".join(words)
+
+
+def explained(
+    subject: Subject, artifact: Artifact, target: str, found: Sequence[Region], now: datetime
+) -> list[Region]:
+    """Run the example of each region through `phb explain`, and note where that says something else."""
+    by_moment: dict[datetime, list[int]] = defaultdict(list)
+    for number, region in enumerate(found):
+        by_moment[region.example.at or now].append(number)
+    checked = list(found)
+    for at, numbers in by_moment.items():
+        packets = [parse_packet(found[number].example.text, Origin("example")) for number in numbers]
+        told = explain(subject.policy, artifact, packets, at=at, target=target)
+        for number, one in zip(numbers, told, strict=True):
+            checked[number] = _checked(subject, found[number], one)
+    return checked
+
+
+def _checked(subject: Subject, region: Region, told: Explanation) -> Region:
+    outcome = region.found[0].outcomes[0]
+    rules = [rule.name for rule in (told.input, told.output) if rule is not None]
+    # A packet that forwarding drops, or a meter, is not asked by the output policy.
+    steps = outcome.steps if told.egress_port is not None or outcome.blocked else outcome.steps[: len(rules)]
+    agrees = len(rules) == len(steps) and all(
+        name.startswith(f"'{step.name}'") for name, step in zip(rules, steps, strict=True)
+    )
+    blocked = told.drop_reason == "blocked"
+    if not agrees or blocked is not outcome.blocked:
+        return _wrong(region, told)
+    if told.drop_reason is None and not outcome.policed:
+        port = None if outcome.port is None else subject.naming.shown(outcome.port)
+        own = class_name(subject.behaviour, outcome.traffic_class)
+        if told.egress_port not in (port, "the controller") or told.traffic_class != own:
+            return _wrong(region, told)
+    return region
+
+
+def _wrong(region: Region, told: Explanation) -> Region:
+    rules = ", ".join(rule.name for rule in (told.input, told.output) if rule is not None) or "no rule"
+    words = f"phb explain says of this packet: {rules}, {told.outcome}, class {told.traffic_class}"
+    return Region(region.found, region.rules, region.becomes, region.example, words)
