@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phb.behaviour.behaviour import Behaviour, Meter, Route, RouteKind, Service, Step, Treatment
 from phb.behaviour.deciding import COLOURS, NONE, Decided, route, treatment
-from phb.behaviour.marks import Marks, table
+from phb.behaviour.marks import UNMARKED, Marks
+from phb.comparing.outcome import Final2, Metering, coming_colours, on_wire
 from phb.model import MeterKind
-from phb.packets.space import UNTAGGED
 
 GREEN, YELLOW, RED = range(COLOURS)
 _ARRIVES = (RouteKind.WIRE, RouteKind.ROUTE, RouteKind.NEXT_HOP, RouteKind.OWN)
-MarksOut: TypeAlias = tuple[NDArray[np.integer], NDArray[np.integer]]
-"""ToS octet and TAG, by those with which packets come: of shape (256, 9)."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,7 @@ class Outcome:
     traffic_class: Hashable
     meters: tuple[Meter, ...]
     service: Service | None
-    new_marks: tuple[Marks, ...]
+    new_marks: tuple[Marks, Marks | None]
     is_ip: bool
     possible: NDArray[np.bool_] | None = None
 
@@ -86,7 +82,7 @@ class Outcome:
         if self.service is None or not self.service.early or self.policed:
             return False
         detected = np.array([profile is not None for profile in self.service.early[self.colour]])
-        return detected[self.marks[0]]
+        return np.asarray(detected[self.marks[0]])
 
     @property
     def connection_limited(self) -> bool:
@@ -98,26 +94,12 @@ class Outcome:
         """Whether some rule limits the rate of its connection."""
         return any(step.does.clamp is not None for step in self.steps)
 
-    @cached_property
-    def marks(self) -> MarksOut:
-        """The marks with which it leaves."""
-        tos, tag = marked(self.new_marks)
-        priorities = self.behaviour.user_priorities.get(self.route.port) if self.route.port is not None else None
-        if priorities is not None and self.is_ip:
-            by_tos = np.array([-1 if each is None else each for each in priorities])[tos]
-            tag = np.where((tag == UNTAGGED) | (by_tos < 0), tag, by_tos)
-        return tos, tag
-
-
-def marked(new: Iterable[Marks]) -> MarksOut:
-    """Give the marks that packets have after new ones were set one after the other."""
-    tos: NDArray[np.integer]
-    tag: NDArray[np.integer]
-    tos, tag = np.meshgrid(np.arange(256), np.arange(UNTAGGED + 1), indexing="ij")
-    for marks in new:
-        made = table(marks)[tos, tag]
-        tos, tag = made[..., 0], made[..., 1]
-    return tos, tag
+    @property
+    def marks(self) -> Final2:
+        """ToS octet and TAG with which it leaves, by those with which it came."""
+        port = self.route.port
+        priorities = self.behaviour.user_priorities.get(port) if self.is_ip and port is not None else None
+        return on_wire(self.new_marks, priorities)
 
 
 def outcomes(behaviour: Behaviour, decided: Decided, *, is_ip: bool) -> Iterator[Outcome]:
@@ -131,7 +113,7 @@ def outcomes(behaviour: Behaviour, decided: Decided, *, is_ip: bool) -> Iterator
         left: int = NONE,
         *,
         policed: bool = False,
-        marks: tuple[Marks, ...] = (),
+        marks: tuple[Marks, Marks | None] = (UNMARKED, None),
         meters: tuple[Meter, ...] = (),
         possible: NDArray[np.bool_] | None = None,
     ) -> Outcome:
@@ -158,7 +140,7 @@ def outcomes(behaviour: Behaviour, decided: Decided, *, is_ip: bool) -> Iterator
         yield outcome((GREEN, GREEN))
         return
     own = () if entered.meter is None else (entered.meter,)
-    for first, possible in _colours(entered.meter, None, ()):
+    for first, possible in _colours(entered.meter, None, UNMARKED):
         marks = entered.colours[first]
         if marks is None:
             yield outcome((first, first), policed=True, meters=own, possible=possible)
@@ -166,14 +148,14 @@ def outcomes(behaviour: Behaviour, decided: Decided, *, is_ip: bool) -> Iterator
         left = NONE if where.port is None else decided.output[first]
         treated = treatment(behaviour.output, left)
         if left == NONE or treated.blocked:
-            yield outcome((first, first), left, marks=(marks,), meters=own, possible=possible)
+            yield outcome((first, first), left, marks=(marks, None), meters=own, possible=possible)
             continue
         if treated.meter is None:
             # The colour stays, and the step's marks are those for green.
             found: Iterable[tuple[int, NDArray[np.bool_] | None]] = [(first, None)]
             meters = own
         else:
-            found = _colours(treated.meter, first if own else None, (marks,))
+            found = _colours(treated.meter, first if own else None, marks)
             meters = (*own, treated.meter)
         for second, too in found:
             more = treated.colours[GREEN if treated.meter is None else second]
@@ -181,15 +163,13 @@ def outcomes(behaviour: Behaviour, decided: Decided, *, is_ip: bool) -> Iterator
                 (first, second),
                 left,
                 policed=more is None,
-                marks=(marks,) if more is None else (marks, more),
+                marks=(marks, more),
                 meters=meters,
                 possible=possible if too is None else too if possible is None else possible & too,
             )
 
 
-def _colours(
-    meter: Meter | None, came: int | None, marks: tuple[Marks, ...]
-) -> Iterator[tuple[int, NDArray[np.bool_] | None]]:
+def _colours(meter: Meter | None, came: int | None, marks: Marks) -> Iterator[tuple[int, NDArray[np.bool_] | None]]:
     """Give the colours that a meter can give, each with the packets that can get it, by the marks with which they came.
 
     Yellow needs a bucket of its own. What comes with a colour gets none that is better; where no meter gave it one
@@ -207,16 +187,6 @@ def _colours(
         if not meter.colour_aware:
             yield colour, None
         elif came is None:
-            yield colour, _ASSURED[marked(marks)[0]] <= colour
+            yield colour, coming_colours(Metering(meter, marks)) <= colour
         elif came <= colour:
             yield colour, None
-
-
-def _assured(tos: int) -> int:
-    """Give the colour by the drop precedence of an AF code point (RFC 2597); others are green."""
-    dscp = tos >> 2
-    is_assured = 1 <= dscp >> 3 <= 4 and not dscp & 1 and dscp >> 1 & 3
-    return (dscp >> 1 & 3) - 1 if is_assured else GREEN
-
-
-_ASSURED: Final = np.array([_assured(tos) for tos in range(256)])

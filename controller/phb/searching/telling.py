@@ -12,6 +12,7 @@ import numpy as np
 
 from phb.behaviour.behaviour import Behaviour, RouteKind
 from phb.behaviour.policy import behaviour_of_policy
+from phb.comparing.wording import rate_words
 from phb.device.artifact import Artifact
 from phb.explain import explain, parse_packet
 from phb.explain.explanation import Explanation
@@ -144,7 +145,7 @@ def _words(subject: Subject, outcome: Outcome, box: ValueBox) -> str:
     if outcome.blocked:
         return "blocked"
     words = [f"class {class_name(subject.behaviour, outcome.traffic_class)}"]
-    words += [f"metered at {_rate(meter.rate)}" for meter in outcome.meters]
+    words += [f"metered at {rate_words(meter.rate)}" for meter in outcome.meters]
     if outcome.policed:
         return ", ".join((*words, "dropped by its meter"))
     if outcome.port is None:
@@ -153,13 +154,6 @@ def _words(subject: Subject, outcome: Outcome, box: ValueBox) -> str:
     level = outcome.fact("level")
     words += [] if level is None else [f"level {level}"]
     return ", ".join((*words, _marks(outcome, box)))
-
-
-def _rate(rate: int) -> str:
-    for unit, factor in (("Mbit/s", 1_000_000), ("kbit/s", 1000)):
-        if not rate % factor:
-            return f"{rate // factor} {unit}"
-    return f"{rate} bit/s"
 
 
 def _marks(outcome: Outcome, box: ValueBox) -> str:

@@ -69,6 +69,13 @@ def place(tmp_path, start_switch, monkeypatch):
         "SOURCES": sources,
         "STATE": folder / "state.sqlite",
     }
+    expected = [
+        {"name": f"e{EVIL}", "never": {"rule": f"r{EVIL}", "class": f"c{EVIL}"}},
+        {"name": f"h{EVIL}", "match": {"ingress-port": f"p{EVIL}"}, "always": {"mark": "kept"}},
+    ]
+    files["EXPECTATIONS"] = folder / f"e{EVIL}.yaml"
+    said = {"phb-expectations": 1, "policies": [policy.name], "expectations": expected}
+    files["EXPECTATIONS"].write_text(yaml.safe_dump(said))
     history = folder / "history.sqlite"
     write_history(history, (f"s{EVIL}",), (f"r{EVIL}", "web"))
     return files | {"TRACES": traces, "HISTORY": history}, switch
@@ -85,6 +92,21 @@ def clean(text):
 RUNS = {
     "check": [["check", "POLICY"], ["check", "FOLDER"]],
     "lint": [["lint", "POLICY"]],
+    "search": [
+        ["search", "POLICY"],
+        ["search", "POLICY", "--treatment", "clamped=true"],
+        ["search", "POLICY", "--treatment", f"class='{EVIL}'"],
+        ["search", "POLICY", "--match", EVIL, "--unless", EVIL],
+        ["search", "POLICY", "--match", f"ingress-port='{EVIL}'"],
+        ["search", EVIL],
+    ],
+    "verify": [
+        ["verify", "EXPECTATIONS"],
+        ["verify", "EXPECTATIONS", EVIL],
+        ["verify", "POLICY", "POLICY"],
+        ["verify", EVIL, "POLICY"],
+        ["verify", "EXPECTATIONS", "--junit", "FOLDER"],
+    ],
     "explain": [
         ["explain", "POLICY", "--why", "--packet", "tcp 10.0.1.2:1 > 10.0.2.2:2 in b"],
         ["explain", "POLICY", "--packet", f"tcp {EVIL}"],

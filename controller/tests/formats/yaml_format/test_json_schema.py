@@ -20,7 +20,8 @@ from tests.examples import share
 
 ROOT = Path(__file__).resolve().parents[4]
 COMMITTED = ROOT / "controller" / "phb" / "schema" / "phb-policy.schema.json"
-EXAMPLES = (path for path in ROOT.glob("examples/**/*.yaml") if path.parent.name != "inventories")
+OTHERS = ("inventories", "expectations")
+EXAMPLES = (path for path in ROOT.glob("examples/**/*.yaml") if path.parent.name not in OTHERS)
 FILES = sorted([*EXAMPLES, *ROOT.glob("controller/tests/golden/*.yaml")])
 
 VALIDATOR = jsonschema.Draft202012Validator(yaml_format.schema())
