@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from ipaddress import ip_address
 from math import gcd
-from typing import Final
+from typing import Final, Self
 
 from phb.behaviour.behaviour import Fact
 from phb.packets.space import Version
@@ -22,6 +22,24 @@ CLASSES: Final = "a queue for each class"
 
 UNIT: Final = 1 << 32
 """Of the pipeline's fractions."""
+
+
+class Measure(int):
+    """A number that is said with its unit."""
+
+    unit: str
+
+    def __new__(cls, value: int, unit: str) -> Self:
+        """Give the number with a unit, which doesn't count."""
+        made = super().__new__(cls, value)
+        made.unit = unit
+        return made
+
+    def __getnewargs__(self) -> tuple[int, str]:  # type: ignore[override]
+        return int(self), self.unit
+
+    def __str__(self) -> str:
+        return f"{int(self)} {self.unit}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +103,7 @@ class Flows:
         shown = "equal" if len(set(weights)) == 1 else " ".join(map(str, weights))
         return (
             ("conversations", self.conversations),
-            *said("conversation threshold", self.threshold),
+            *said("conversation threshold", Measure(self.threshold, "packets")),
             ("weights of flows", shown),
         )
 
@@ -132,12 +150,12 @@ def service(
         *said("share", None if share is None else Part(share)),
         *said("times a flow of precedence 0", times_a_flow),
         *(() if flows is None else flows.facts),
-        *said("queue limit", queue_limit),
+        *said("queue limit", Measure(queue_limit, "packets")),
         *said("shaped to", shaper),
-        *said("hold queue", hold_queue),
+        *said("hold queue", Measure(hold_queue, "packets")),
         *((("push-out", "yes"),) if push_out and hold_queue else ()),
         *said("port shaped to", port_shaper),
-        *said("bytes counted beside a frame", 0 if discipline == FIRST_IN else overhead),
+        *said("counted beside a frame", Measure(0 if discipline == FIRST_IN else overhead, "bytes")),
     )
 
 
@@ -145,8 +163,8 @@ def early(minimum: int, maximum: int, slope: int, average_weight: int, halvings:
     """Give the facts of early detection; arguments are those of action `early` in p4src/wred.p4."""
     span = maximum - minimum
     return (
-        ("dropped early from", minimum),
-        ("all dropped from", maximum),
+        ("dropped early from", Measure(minimum, "packets")),
+        ("all dropped from", Measure(maximum, "packets")),
         *((("chance up to", Slope(slope, span)),) if span else ()),
         ("average weight", average_weight),
         *said("idle average halves in", Halvings(halvings)),
@@ -165,10 +183,14 @@ def buffer(private: int, shared: int, holes: int, *, idle_ms: int = 0, lent: int
         lent: Bytes that the pool has more when all private buffers of the port are lent.
     """
     return (
-        ("private buffer", private),
-        ("shared buffer", shared),
+        ("private buffer", Measure(private, "bytes")),
+        ("shared buffer", Measure(shared, "bytes")),
         ("holes", holes),
-        *((("lent when idle for ms", idle_ms), ("lent in all", lent)) if idle_ms and lent else ()),
+        *(
+            (("lent when idle for", Measure(idle_ms, "ms")), ("lent in all", Measure(lent, "bytes")))
+            if idle_ms and lent
+            else ()
+        ),
     )
 
 
@@ -182,7 +204,7 @@ def written(source_mac: int, destination_mac: int, mtu: int | None) -> tuple[Fac
     return (
         ("source MAC", str(MacAddress(source_mac))),
         ("destination MAC", str(MacAddress(destination_mac))),
-        *said("MTU", mtu),
+        *said("MTU", mtu and Measure(mtu, "bytes")),
     )
 
 
@@ -196,7 +218,7 @@ def reached(version: Version, next_hop: int | None, mac: int | None, mtu: int | 
     return (
         ("next hop", address),
         *((("source MAC", str(MacAddress(mac))),) if mac is not None else ()),
-        *said("MTU", mtu),
+        *said("MTU", mtu and Measure(mtu, "bytes")),
     )
 
 

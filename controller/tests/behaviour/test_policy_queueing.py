@@ -53,7 +53,7 @@ def test_a_port_without_a_limit_is_a_port_that_is_not_there():
             "4096 2048 1365 1024 819 682 585 512",
         ),
         ("schedule: {kind: fair-queue, dialect: ios-12}", "conversation threshold", 64),
-        ("schedule: {kind: fair-queue, dialect: ios-12}, length-basis: ppp", "bytes counted beside a frame", -10),
+        ("schedule: {kind: fair-queue, dialect: ios-12}, length-basis: ppp", "counted beside a frame", -10),
         (
             "schedule: {kind: fifo}, shaper: {rate: {value: 1.5, unit: kbit/s, basis: ip}, burst-bytes: 9}",
             "port shaped to",
@@ -199,7 +199,7 @@ def test_buffers_are_of_streams():
         "private buffer": 100,
         "shared buffer": 1000,
         "holes": 2,
-        "lent when idle for ms": 5,
+        "lent when idle for": 5,
         "lent in all": 300,
     }
     assert dict(found.buffers[1, None])["private buffer"] == 0
