@@ -65,6 +65,9 @@ _ORDER = (
     *(len(Dimension) + each for each in (Subset.TOS, Subset.PROTOCOL)),
 )
 _FEW = 200  # boxes that are compared pairwise
+_PAIRS = 16  # boxes of which each pair is tried together
+_TRIED = 64  # boxes with exceptions that are tried
+_WORK = 3_000_000  # comparisons of boxes that these may take together
 _MANY = 5000  # boxes of the rest, above which only equal sides are joined
 
 
@@ -182,20 +185,72 @@ def join(
 
 
 def _with_exceptions(grown: list[ValueBox], inside: list[ValueBox], others: list[ValueBox], epochs: int) -> list[Part]:
-    """Say a few boxes as one with exceptions, where that is shorter."""
-    if len(grown) > _FEW:
-        return [Part(box) for box in grown]
-    hull = reduce(_hull, grown)
-    missing = [part for box in others if (part := intersection(hull, box)) is not None]
-    # What is inside the set must stay, whatever else the exceptions say.
-    exceptions = _Grower(merge(missing), inside, epochs).grow() if len(missing) <= _MANY else missing
-    if 1 + len(exceptions) < len(grown):
-        outer = _Grower([hull], [box for box in others if intersection(hull, box) is None], epochs).grow()[0]
-        left = [box for box in others if intersection(outer, box) is not None]
-        if all(any(contains(each, box) for each in exceptions) or not list(rest(box, exceptions)) for box in left):
-            hull = outer
-        return [Part(hull, tuple(exceptions))]
-    return [Part(box) for box in grown]
+    """Say several boxes as one with exceptions where that is shorter: a greedy cover, by length."""
+    parts: list[tuple[Part, int]] = [(Part(box), _length(box, epochs)) for box in grown]
+    tries = min(_TRIED, _WORK // (len(inside) * len(others)))
+    for hull in _hulls(grown, epochs)[:tries]:
+        missing = [shared for box in others if (shared := intersection(hull, box)) is not None]
+        if len(missing) > _MANY:
+            continue
+        # Exceptions may say whatever they like of packets that aren't asked.
+        kept = [shared for box in inside if (shared := intersection(hull, box)) is not None]
+        exceptions = _Grower(merge(missing), kept, epochs).grow() if missing else []
+        length = _length(hull, epochs) + sum(_length(each, epochs) for each in exceptions)
+        if length < sum(_length(box, epochs) for box in grown if contains(hull, box)):
+            parts.append((Part(hull, tuple(exceptions)), length))
+    found: list[Part] = []
+    left = grown
+    while left:
+        part, _ = min(parts, key=lambda each: each[1] / (sum(contains(each[0].box, box) for box in left) or 1e-9))
+        found.append(part)
+        left = [box for box in left if not contains(part.box, box)]
+    return [Part(_outer(part, others, epochs), part.unless) if part.unless else part for part in found]
+
+
+def _hulls(grown: list[ValueBox], epochs: int) -> list[ValueBox]:
+    """Give boxes that may hold several others: around all, around pairs, and others without one of their sides."""
+    found = [reduce(_hull, grown)]
+    if len(grown) <= _FEW:
+        for place, box in enumerate(grown):
+            found += [_without(box, column, epochs) for column in _ORDER]
+            if len(grown) <= _PAIRS:
+                found += [_hull(box, other) for other in grown[:place]]
+    holding = {hull: sum(contains(hull, box) for box in grown) for hull in found}
+    several = [hull for hull, count in holding.items() if count > 1]
+    return sorted(several, key=lambda hull: -holding[hull])
+
+
+def _without(box: ValueBox, column: int, epochs: int) -> ValueBox:
+    """Give a box with all values in one dimension."""
+    sides: list[Interval | int] = [*box.intervals, *box.subsets]
+    full: list[Interval | int] = [*ALL_INTERVALS, *_ALL_SUBSETS.values(), epochs]
+    sides[column] = full[column]
+    return _of_sides(sides)
+
+
+def _length(box: ValueBox, epochs: int) -> int:
+    """Give about how many words a box takes: a range of addresses that is no prefix is hard to read."""
+    sides, full = (*box.intervals, *box.subsets), (*ALL_INTERVALS, *_ALL_SUBSETS.values(), epochs)
+    return 1 + sum(
+        2 if column in _ADDRESSES and not _is_prefix(box.intervals[column]) else 1
+        for column, side in enumerate(sides)
+        if side != full[column]
+    )
+
+
+def _is_prefix(interval: Interval) -> bool:
+    low, high = interval
+    size = high - low + 1
+    start = LINE[Version.IPV6][0] if low >= LINE[Version.IPV6][0] else 0
+    return interval in LINE.values() or (size & (size - 1) == 0 and (low - start) % size == 0)
+
+
+def _outer(part: Part, others: list[ValueBox], epochs: int) -> ValueBox:
+    """Let a box with exceptions grow over what isn't there, or is excepted anyway."""
+    beyond = [box for box in others if intersection(part.box, box) is None]
+    outer = _Grower([part.box], beyond, epochs).grow()[0]
+    met = [shared for box in others if (shared := intersection(outer, box)) is not None]
+    return part.box if any(True for box in met for _ in rest(box, part.unless)) else outer
 
 
 def _hull(one: ValueBox, other: ValueBox) -> ValueBox:

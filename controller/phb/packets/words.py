@@ -237,7 +237,8 @@ class _Saying:
     """Says what a piece asks for.
 
     Attributes:
-        match, unless: In YAML's keys. A subset is said by what it lacks where that is shorter, unless `positive`.
+        match, unless: In YAML's keys. A subset is said by what it lacks where that is shorter; in the text alone where
+            it is an exception itself (`positive`), which has no exceptions of its own.
     """
 
     def __init__(self, piece: _Piece, naming: Naming, *, positive: bool = False) -> None:
@@ -294,37 +295,42 @@ class _Saying:
         self.match[key] = values[0] if len(values) == 1 else list(values)
         self._texts[shown_as or key] = text
 
-    def _except(self, key: str, values: Sequence[Any], text: str, shown_as: str = "") -> None:
+    def _except(
+        self, missing: tuple[str, Sequence[Any]], said: tuple[str, Sequence[Any]], text: str, shown_as: str
+    ) -> None:
+        """Say what is missing, as key and values; an exception says what is there in YAML."""
+        self._texts[shown_as] = text
+        if self._positive:
+            self._say(*said, text, shown_as)
+            return
+        key, values = missing
         frame = {"frame": self.match["frame"]} if "frame" in self.match else {}
         self.unless.append({**frame, key: values[0] if len(values) == 1 else list(values)})
-        self._texts[shown_as or key] = text
 
     def _subset(self, key: str, bits: int, count: int, word: str, value: Any) -> None:
         """Say some of `count` numbers, or those that are missing."""
         if bits == every(count):
             return
         numbers, missing = _numbers(bits), _numbers(every(count) & ~bits)
-        if len(missing) < len(numbers) and not self._positive:
-            shown = _some([value(number) for number in missing], "or" if word else "and")
-            text = f"{word} not {shown}" if word else shown
-            self._except(key, [value(number) for number in missing], text, "" if word else f"{key}-but")
+        said, unsaid = ([value(number) for number in each] for each in (numbers, missing))
+        if len(missing) >= len(numbers):
+            self._say(key, said, f"{word} {_some(said)}".strip())
+        elif word:
+            self._except((key, unsaid), (key, said), f"{word} not {_some(unsaid)}", key)
         else:
-            self._say(
-                key, [value(number) for number in numbers], f"{word} {_some([value(each) for each in numbers])}".strip()
-            )
+            self._except((key, unsaid), (key, said), _some(unsaid, "and"), f"{key}-but")
 
     def _ports_of_node(self, key: str, bits: int, word: str) -> None:
         if bits == PORTS:
             return
         numbers, missing = _numbers(bits), _numbers(PORTS & ~bits)
-        name, shown = self._naming.port, self._naming.shown
-        if len(missing) < len(numbers) and not self._positive:
-            text = f"{word} any port but {_some([shown(number) for number in missing], 'and')}"
-            self._except(key, [name(number) for number in missing], text)
+        shown = self._naming.shown
+        said, unsaid = ([self._naming.port(number) for number in each] for each in (numbers, missing))
+        if len(missing) >= len(numbers):
+            self._say(key, said, f"{word} {_some([shown(number) for number in numbers])}")
         else:
-            self._say(
-                key, [name(number) for number in numbers], f"{word} {_some([shown(number) for number in numbers])}"
-            )
+            text = f"{word} any port but {_some([shown(number) for number in missing], 'and')}"
+            self._except((key, unsaid), (key, said), text, key)
 
     def _addresses(self, box: ValueBox) -> None:
         if len(self._versions) > 1:
@@ -367,11 +373,12 @@ class _Saying:
             if not with_header:
                 self._say("tcp-flags", [NONE], "without a TCP header")
                 return
-            if not self._positive:
-                asked = [str(TcpFlags(*cube)) for cube in _cubes(missing)]
-                self._except("tcp-flags", asked, f"tcp-flags not {_some(asked)}")
-                return
-        asked = [str(TcpFlags(*cube)) for cube in _cubes(with_header)] + [NONE] * (bits >> NO_HEADER)
+            asked, unsaid = ([str(TcpFlags(*cube)) for cube in _cubes(each)] for each in (with_header, missing))
+            self._except(
+                ("tcp-flags", unsaid), ("tcp-flags", [*asked, NONE]), f"tcp-flags not {_some(unsaid)}", "tcp-flags"
+            )
+            return
+        asked = [str(TcpFlags(*cube)) for cube in _cubes(with_header)]
         self._say("tcp-flags", asked, "with a TCP header" if asked == ["any"] else f"tcp-flags {_some(asked)}")
 
     def _messages(self, asked: Interval, protocols: int) -> None:
@@ -393,8 +400,8 @@ class _Saying:
         if octets == every(256):
             return
         said, missing = _marks(octets), _marks(every(256) & ~octets)
-        if len(missing[1]) < len(said[1]) and not self._positive:
-            self._except(missing[0], missing[1], f"{_marked(*missing, 'not ')}", "tos")
+        if len(missing[1]) < len(said[1]):
+            self._except(missing, said, _marked(*missing, "not "), "tos")
         else:
             self._say(said[0], said[1], _marked(*said), "tos")
 
