@@ -20,6 +20,9 @@ FIRST_IN: Final = "first in, first out"
 FLOWS: Final = "fair queueing of flows"
 CLASSES: Final = "a queue for each class"
 
+SENT_TO: Final = "taken if sent to MAC"
+"""Of routes of a router's port: it takes no other frames."""
+
 UNIT: Final = 1 << 32
 """Of the pipeline's fractions."""
 
@@ -196,7 +199,7 @@ def buffer(private: int, shared: int, holes: int, *, idle_ms: int = 0, lent: int
 
 def receives(mac: int) -> tuple[Fact, ...]:
     """Give the fact of packets that enter at a router's port: which frames it takes."""
-    return (("taken if sent to MAC", str(MacAddress(mac))),)
+    return ((SENT_TO, str(MacAddress(mac))),)
 
 
 def written(source_mac: int, destination_mac: int, mtu: int | None) -> tuple[Fact, ...]:

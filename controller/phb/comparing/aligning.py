@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
-from phb.behaviour.behaviour import Behaviour, Route, Step, Treatment
+from phb.behaviour.behaviour import Behaviour, Route, Treatment
 from phb.packets.boxes import ValueBox
+from phb.regions.effects import Effects
+
+_BLOCKED = Treatment(blocked=True)
 
 QueuePairing: TypeAlias = dict[tuple[int, Hashable], tuple[int, Hashable]]
 Pairing: TypeAlias = Mapping[Hashable, Hashable]
@@ -21,15 +24,15 @@ Pairing: TypeAlias = Mapping[Hashable, Hashable]
 
 @dataclass(frozen=True)
 class Aligned:
-    """Two behaviours with the steps of those they were made of.
+    """Two behaviours with the same keys.
 
     Attributes:
+        effect: What a treatment or a route of one of them comes to, in keys of A.
         streams, counters: Keys that were paired.
         queues: At the ports whose queues are paired one to one, (port, queue) of B by that of A.
     """
 
-    a: Behaviour
-    b: Behaviour
+    effect: Effects
     streams: Pairing
     counters: Pairing
     queues: QueuePairing
@@ -47,34 +50,18 @@ def align(a: Behaviour, b: Behaviour) -> Aligned:
     }
     back = [{value: key for key, value in pairs.items()} for pairs in (classes, streams, counters)]
 
-    def renamed(does: Treatment) -> Treatment:
+    def effect(number: int, does: Treatment | Route) -> Hashable:
+        if isinstance(does, Route):
+            return does, number if does.port in differing else None
+        if does.blocked:
+            return _BLOCKED
+        if number == 0:
+            return does
         keys = (does.traffic_class, does.stream, does.counted_as)
         new = [key if key is None else known.get(key, ("B", key)) for key, known in zip(keys, back, strict=True)]
         return replace(does, traffic_class=new[0], stream=new[1], counted_as=new[2])
 
-    def marked(does: Route) -> Route:
-        return replace(does, facts=(*does.facts, ("of", "B"))) if does.port in differing else does
-
-    made = replace(
-        b,
-        input=_with(b.input, renamed),
-        output=_with(b.output, renamed),
-        forwarding=_with(b.forwarding, marked),
-    )
-    return Aligned(a, made, streams, counters, queues)
-
-
-Does = TypeVar("Does", Treatment, Route)
-
-
-def _with(steps: Iterable[Step[Does]], new: Callable[[Does], Does]) -> tuple[Step[Does], ...]:
-    made: dict[Does, Does] = {}
-    result = []
-    for step in steps:
-        if step.does not in made:
-            made[step.does] = new(step.does)
-        result.append(step if made[step.does] == step.does else replace(step, does=made[step.does]))
-    return tuple(result)
+    return Aligned(effect, streams, counters, queues)
 
 
 def _same_boxes(a: Behaviour, b: Behaviour) -> Iterable[tuple[Treatment, Treatment]]:

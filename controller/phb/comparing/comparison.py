@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from functools import partial
 
+from phb.behaviour.deciding import NONE, first
+from phb.behaviour.facts import SENT_TO
 from phb.behaviour.policy import behaviour_of_policy
 from phb.comparing import checking, differences, telling
 from phb.comparing.contrast import Acting
@@ -20,10 +23,11 @@ from phb.packets.boxes import ValueBox, intersection
 from phb.packets.epochs import Epochs
 from phb.packets.example import Example, example
 from phb.packets.frames import packet_of_frame
-from phb.packets.space import Packet, every_packet, is_in
+from phb.packets.space import UNTAGGED, Packet, Subset, Version, every_packet, first_packet, is_in
 from phb.packets.words import Naming, in_words
 from phb.regions.budget import Budget
 from phb.targets import DEFAULT_TARGET
+from phb.values import PROTOCOLS
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TOO_LONG = "not answered in the time that was allowed"
@@ -87,7 +91,7 @@ def compare(
     weights = [_Weight(region, traffic) for region in found.regions]
     weights.sort(key=lambda each: each.order)
     chosen = weights[: wanted.limit]
-    checker = _Checker(explaining, naming, wanted.at)
+    checker = _Checker(acting, explaining, naming, wanted.at)
     return telling.Comparison(
         a.side,
         b.side,
@@ -202,17 +206,38 @@ def share(boxes: Sequence[ValueBox]) -> Fraction:
 class _Checker:
     """Runs examples through both policies."""
 
-    def __init__(self, explaining: tuple[checking.Explaining, ...], naming: Naming, at: datetime) -> None:
-        self._explaining, self._naming, self._at = explaining, naming, at
+    def __init__(
+        self,
+        acting: Sequence[Acting],
+        explaining: Sequence[checking.Explaining],
+        naming: Naming,
+        at: datetime,
+    ) -> None:
+        self._acting, self._explaining, self._naming, self._at = acting, explaining, naming, at
 
     def example(self, boxes: Sequence[ValueBox]) -> Example | None:
         """Give an example of some boxes; None where no packet of them can be sent."""
-        for box in boxes:
+        named = sum(1 << number for number in self._naming.ports)
+        for box in sorted(boxes, key=partial(_oddness, ports=named)):
             try:
-                return example(box, self._naming)
+                return self._sent(example(box, self._naming), box)
             except ValueError:
                 continue
         return None
+
+    def _sent(self, one: Example, box: ValueBox) -> Example:
+        """Send an example to the MAC address of the router's port that it arrives at, where there is one."""
+        arrival = parse_packet(one.text, Origin("--packet"))
+        packet = packet_of_frame(arrival.frame, self._number(arrival.port), first_packet(box).subsets[Subset.EPOCH])
+        for side in self._acting:
+            forwarding = side.behaviour.forwarding
+            taken = first(forwarding, packet)
+            mac = dict(forwarding[taken].does.facts).get(SENT_TO) if taken != NONE else None
+            if isinstance(mac, str):
+                digits = mac.replace(":", "")
+                text = f"{one.text} mac {mac}" if ">" in one.text else digits + one.text[len(digits) :]
+                return replace(one, text=text)
+        return one
 
     def seen(self, one: Example) -> tuple[checking.Seen, checking.Seen]:
         """Give what A and B do with an example."""
@@ -224,6 +249,18 @@ class _Checker:
         if isinstance(reference, int):
             return reference
         return next(number for number, names in self._naming.ports.items() if reference in names)
+
+
+def _oddness(box: ValueBox, ports: int) -> tuple[bool, ...]:
+    """Sort what people know first: ports with names, IP, no tag, TCP and UDP."""
+    version, protocols, tags = (box.subsets[each] for each in (Subset.VERSION, Subset.PROTOCOL, Subset.TAG))
+    known = 1 << PROTOCOLS["tcp"] | 1 << PROTOCOLS["udp"]
+    return (
+        not box.subsets[Subset.INGRESS] & ports,
+        version == 1 << Version.NONE,
+        not tags >> UNTAGGED & 1,
+        not protocols & known,
+    )
 
 
 def _told(number: int, weight: _Weight, naming: Naming, checker: _Checker) -> telling.Region:

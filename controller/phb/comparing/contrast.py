@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -10,9 +10,11 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from phb.behaviour.behaviour import Behaviour, Fact, RouteKind, Service
-from phb.comparing.outcome import WAYS, Effect, MarkPairs, Way, buffer, coming_colours, final_marks, service
+from phb.behaviour.behaviour import Behaviour, Fact, Meter, RouteKind, Service
+from phb.comparing.outcome import WAYS, Effect, Final2, MarkPairs, Way, buffer, coming_colours, final_marks, service
 from phb.comparing.wording import clamp_words, meter_words, priority_words, route_words, tos_words
+from phb.explain.words import tos_words as octet_words
+from phb.model import MeterKind
 from phb.pipeline_names import COLOURS
 
 INPUT: Final = "input"
@@ -104,7 +106,8 @@ def _limits(one: Effect, other: Effect) -> Contrast:
 
 def _routes(a: Acting, b: Acting, one: Effect, other: Effect) -> Contrast:
     by = (Deciding(FORWARDING),)
-    return Contrast("route", route_words(one.route, a.ports), route_words(other.route, b.ports), by, by)
+    words = route_words(one.route, a.ports, other.route), route_words(other.route, b.ports, one.route)
+    return Contrast("route", *words, by, by)
 
 
 def _permission(side: Acting, effect: Effect) -> tuple[str, str]:
@@ -149,10 +152,10 @@ def _levels(effect: Effect) -> int:
     return 0 if not effect.meters else 1 if not any(effect.meters[1:]) else 2
 
 
-def _label(ways: Iterable[int], levels: int) -> str:
-    """Give `` of yellow packets``; empty of all packets."""
+def _label(ways: Iterable[int], possible: Iterable[int], levels: int) -> str:
+    """Give `` of yellow packets``; empty of all that are possible."""
     chosen = set(ways)
-    if levels == 0 or len(chosen) == WAYS:
+    if levels == 0 or chosen == set(possible):
         return ""
     if levels == 1:
         names = [COLOURS[number] for number in sorted({way // 3 for way in chosen})]
@@ -164,8 +167,9 @@ def _label(ways: Iterable[int], levels: int) -> str:
 def _ways(a: Acting, b: Acting, one: Effect, other: Effect, *, ip: bool) -> Iterator[Contrast]:
     levels = max(_levels(one), _levels(other))
     pairs: dict[tuple[Way | None, Way | None], list[int]] = {}
-    for number, pair in enumerate(zip(one.ways, other.ways, strict=True)):
-        pairs.setdefault(pair, []).append(number)
+    possible = [number for number in range(WAYS) if all(_happens(effect, number) for effect in (one, other))]
+    for number in possible:
+        pairs.setdefault((one.ways[number], other.ways[number]), []).append(number)
     found: dict[tuple[object, ...], tuple[Contrast, list[int]]] = {}
     for (way, other_way), numbers in pairs.items():
         for contrast in _way(a, b, way, other_way, ip=ip):
@@ -173,14 +177,32 @@ def _ways(a: Acting, b: Acting, one: Effect, other: Effect, *, ip: bool) -> Iter
             where = None if contrast.where is None else contrast.where.tobytes()
             found.setdefault((*key, where), (contrast, []))[1].extend(numbers)
     for contrast, numbers in found.values():
-        yield contrast._replace(what=contrast.what + _label(numbers, levels))
+        yield contrast._replace(what=contrast.what + _label(numbers, possible, levels))
+
+
+def _happens(effect: Effect, way: int) -> bool:
+    """Whether packets can get these colours."""
+    first, second = divmod(way, len(COLOURS))
+    meters = effect.meters or (None,) * WAYS
+    return all(
+        each is None or colour != _YELLOW or _can_be_yellow(each.meter)
+        for each, colour in ((meters[0], first), (meters[1 + first], second))
+    )
+
+
+_YELLOW: Final = next(number for number, name in COLOURS.items() if name == "yellow")
+
+
+def _can_be_yellow(meter: Meter) -> bool:
+    # Without a second bucket no packet fits there; one that counts nothing does.
+    return meter.kind is MeterKind.TWO_RATE or meter.other_burst > 0 or meter.overhead < 0
 
 
 def _way(a: Acting, b: Acting, way: Way | None, other: Way | None, *, ip: bool) -> Iterator[Contrast]:
     if way is None and other is None:
         return
     if way is None or other is None:
-        words = ["dropped" if each is None else "not dropped" for each in (way, other)]
+        words = ["dropped" if each is None else _sent(side, each, ip=ip) for side, each in ((a, way), (b, other))]
         yield Contrast("fate", words[0], words[1], _BOTH, _BOTH)
         return
     if way.port is None or other.port is None:
@@ -190,7 +212,7 @@ def _way(a: Acting, b: Acting, way: Way | None, other: Way | None, *, ip: bool) 
         for number, (what, say) in enumerate((("ToS", tos_words), ("802.1p priority", priority_words))):
             differ = finals[0][number] != finals[1][number]
             if (ip or number) and differ.any():
-                yield Contrast(what, say(finals[0]), say(finals[1]), _BOTH, _BOTH, differ)
+                yield from _marks(what, say, finals[0], finals[1], differ)
     if way.clamp != other.clamp:
         yield Contrast("TCP rate", clamp_words(way.clamp), clamp_words(other.clamp), _BOTH, _BOTH, tcp=True)
     if way.port != other.port:
@@ -198,6 +220,27 @@ def _way(a: Acting, b: Acting, way: Way | None, other: Way | None, *, ip: bool) 
     yield from _services(a, b, way, other, finals[0][0], finals[1][0])
     buffers = buffer(a.behaviour, way), buffer(b.behaviour, other)
     yield from _facts(buffers[0], buffers[1], "buffer: ", _BOTH, _BOTH)
+
+
+def _marks(
+    what: str, say: Callable[[Final2], str | None], one: Final2, other: Final2, differ: MarkPairs
+) -> Iterator[Contrast]:
+    """Say what marks become, by a rule where there is one, else value by value."""
+    said = say(one), say(other)
+    number = 0 if what == "ToS" else 1
+    values = np.where(differ, one[number].astype(np.int64) << 16 | other[number], -1)
+    known = None not in said
+    for value in [None] if known else np.unique(values[differ]):
+        where = differ if value is None else values == value
+        marks = (0, 0) if value is None else (int(value) >> 16, int(value) & 0xFFFF)
+        shown = [octet_words(mark) if number == 0 else str(mark) for mark in marks]
+        words = [word if word is not None else mark for word, mark in zip(said, shown, strict=True)]
+        yield Contrast(what, words[0], words[1], _BOTH, _BOTH, where)
+
+
+def _sent(side: Acting, way: Way, *, ip: bool) -> str:
+    marks = "as it came" if way.port is None else tos_words(final_marks(side.behaviour, way, ip=ip))
+    return "sent on" if marks == "as it came" else f"sent on, ToS {marks}"
 
 
 def _services(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phb.behaviour.behaviour import NOTHING, Behaviour, Step, Treatment
+from phb.behaviour.behaviour import NOTHING, Behaviour, Route, Step, Treatment
 from phb.behaviour.deciding import NONE, Decided
 from phb.behaviour.marks import UNMARKED
 from phb.comparing.aligning import align
@@ -16,7 +16,7 @@ from phb.comparing.contrast import CLASS, FORWARDING, INPUT, OUTPUT, Acting, Con
 from phb.comparing.outcome import Effect, MarkPairs, Shared, effect
 from phb.origin import Origin
 from phb.packets.boxes import ValueBox, difference, intersection
-from phb.packets.space import NO_HEADER, UNTAGGED, Subset, Version, every, every_packet
+from phb.packets.space import NO_HEADER, UNTAGGED, Subset, Version, box_of, every, every_packet
 from phb.regions.budget import Budget
 from phb.regions.cell import Cell, Open
 from phb.regions.cells import divide
@@ -71,11 +71,30 @@ def differences(
         a: One.
         b: The other.
         epochs: Subset of the epochs that both know.
-        within: Disjoint boxes of the packets that are asked about; None is every packet.
+        within: Disjoint boxes of the packets that are asked about; None is every packet, at ports that lead anywhere.
         budget: When it is spent, the rest stays open.
         progress: Is told the share of the work that is done.
     """
-    return _Comparing(a, b, every_packet(epochs) if within is None else within, budget or Budget(), progress).done()
+    if within is None:
+        within = _arriving(every_packet(epochs), (*a.behaviour.forwarding, *b.behaviour.forwarding))
+    return _Comparing(a, b, within, budget or Budget(), progress).done()
+
+
+def _arriving(within: Sequence[ValueBox], forwarding: Sequence[Step[Route]]) -> list[ValueBox]:
+    """Leave out what comes in at ports that lead nowhere: it is dropped, whatever else is said of it."""
+    ports = 0
+    for step in forwarding:
+        for box in step.boxes:
+            ports |= box.subsets[Subset.INGRESS]
+    asked = box_of(Version.NONE, epochs=1).subsets
+    subsets = [*asked[: Subset.INGRESS], ports, *asked[Subset.INGRESS + 1 :]]
+    found = []
+    for box in within:
+        subsets[Subset.VERSION], subsets[Subset.EPOCH] = box.subsets[Subset.VERSION], box.subsets[Subset.EPOCH]
+        part = intersection(box, ValueBox(box.intervals, tuple(subsets)))
+        if part is not None:
+            found.append(part)
+    return found
 
 
 class _Edge(NamedTuple):
@@ -113,8 +132,14 @@ class _Comparing:
         return Differences(regions, self._open)
 
     def _cells(self, *, same: bool) -> Iterator[Cell]:
-        behaviours = (self._aligned.a, self._aligned.b)
-        for each in divide(behaviours, self._within, same=same, budget=self._budget, progress=self._progress):
+        for each in divide(
+            [side.behaviour for side in (self._a, self._b)],
+            self._within,
+            same=same,
+            effect=self._aligned.effect,
+            budget=self._budget,
+            progress=self._progress,
+        ):
             if isinstance(each, Open):
                 self._open.append(each.box)
             else:

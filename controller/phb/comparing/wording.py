@@ -49,9 +49,10 @@ def clamp_words(clamp: tuple[int, int] | None) -> str:
     return ", ".join(words) or "none"
 
 
-def route_words(route: Route, ports: Mapping[int, str]) -> str:
-    """Say where packets go."""
-    facts = ", ".join(f"{word} {value}" for word, value in route.facts)
+def route_words(route: Route, ports: Mapping[int, str], other: Route | None = None) -> str:
+    """Say where packets go; of the facts those that another route doesn't have."""
+    known = () if other is None else other.facts
+    facts = ", ".join(f"{word} {value}" for word, value in route.facts if (word, value) not in known)
     kinds = {
         RouteKind.OWN: "to the router itself",
         RouteKind.BROADCAST: "a broadcast, not forwarded",
@@ -94,15 +95,11 @@ def _fixed(values: NDArray[np.int16]) -> int:
     return 0xFF & ~int(np.bitwise_or.reduce(values.ravel() ^ values.flat[0]))
 
 
-def priority_words(final: NDArray[np.int16]) -> str:
-    """Say which 802.1p priority tagged frames get, by a table of final marks."""
+def priority_words(final: NDArray[np.int16]) -> str | None:
+    """Say which 802.1p priority tagged frames get, by a table of final marks; None where no few words do."""
     tag = final[1][:, :UNTAGGED]
     if (tag == np.arange(UNTAGGED)).all():
         return "as it came"
     if (tag == tag.flat[0]).all():
         return str(int(tag.flat[0]))
-    if (tag == np.arange(256)[:, None] >> 5).all():
-        return "of the precedence"
-    if (tag == tag[:, :1]).all():
-        return "by the ToS octet"
-    return "by ToS octet and priority"
+    return "of the precedence" if (tag == np.arange(256)[:, None] >> 5).all() else None

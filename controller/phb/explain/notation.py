@@ -18,7 +18,7 @@ from phb.errors import InputError
 from phb.explain.arrival import Arrival
 from phb.explain.headers import ACK, FIN, IPV4, IPV6, RST, SYN, TCP, UDP, VLAN, internet_checksum
 from phb.origin import Origin
-from phb.values import ICMP_VERSIONS, AnyAddress, IcmpType, parse_code_point, parse_protocol
+from phb.values import ICMP_VERSIONS, AnyAddress, IcmpType, MacAddress, parse_code_point, parse_protocol
 
 EXPECTED = (
     "a packet such as 'tcp 10.0.0.1:700 > 10.0.0.2:80 dscp af31 length 1444 in PORT', or an Ethernet frame in hex"
@@ -134,6 +134,7 @@ _NUMBERS = {
     "window": _Option(_number(0, 65535), "a number from 0 to 65535"),
     "pcp": _Option(_number(0, 7), "an 802.1p priority from 0 to 7"),
     "vlan": _Option(_number(0, 4095), "a VLAN number from 0 to 4095"),
+    "mac": _Option(lambda word: MacAddress.parse(word).number, "a MAC address such as 02:00:00:00:00:01"),
     "at": _Option(_seconds, "seconds since the first packet"),
 }
 WORDS = (*_NUMBERS, "in")
@@ -206,6 +207,7 @@ def _ip(source: AnyAddress, destination: AnyAddress, protocol: int, values: dict
 
 def _ethernet(version: int, values: dict[str, int]) -> bytes:
     kind = IPV4 if version == 4 else IPV6
+    macs = values["mac"].to_bytes(6, "big") + _MACS[6:] if "mac" in values else _MACS
     if "pcp" not in values and "vlan" not in values:
-        return _MACS + struct.pack(">H", kind)
-    return _MACS + struct.pack(">HHH", VLAN, values.get("pcp", 0) << 13 | values.get("vlan", 0), kind)
+        return macs + struct.pack(">H", kind)
+    return macs + struct.pack(">HHH", VLAN, values.get("pcp", 0) << 13 | values.get("vlan", 0), kind)

@@ -1,0 +1,60 @@
+"""Pairs of policies: what is alike however it is said, and what each difference is called.
+
+The texts are in differences.txt; with PHB_RECORD=1 they are written anew.
+"""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from controller.tests.comparing.pairs import ALIKE, AT, DIFFERENT, compared, policy_text
+
+GOLDEN = Path(__file__).with_name("differences.txt")
+
+
+def golden():
+    parts = re.split(r"^## (.*)\n", GOLDEN.read_text(), flags=re.MULTILINE) if GOLDEN.exists() else [""]
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+@pytest.mark.parametrize("name", ALIKE)
+@pytest.mark.parametrize("swapped", [False, True], ids=["", "swapped"])
+def test_said_differently_is_alike(name, swapped):
+    a, b = ALIKE[name][::-1] if swapped else ALIKE[name]
+    told = compared(a, b)
+    assert told.regions == ()
+    assert told.alike
+
+
+@pytest.mark.parametrize("name", DIFFERENT)
+def test_what_differs_is_told(phb, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for side, text in zip("AB", DIFFERENT[name], strict=True):
+        Path(side).write_text(policy_text(text))
+    code, out, err = phb("diff", "A", "B", "--at", AT.isoformat(), "--format", "yaml")
+    assert (code, err) == (1, "")
+    if os.environ.get("PHB_RECORD"):
+        texts = golden() | {name: out}
+        GOLDEN.write_text("".join(f"## {each}\n{texts[each]}" for each in DIFFERENT if each in texts))
+    assert out == golden()[name]
+
+
+def test_the_other_way_round_the_same_packets_differ():
+    for a, b in DIFFERENT.values():
+        one, other = compared(a, b), compared(b, a)
+        assert {region.packets for region in one.regions} == {region.packets for region in other.regions}
+
+
+def test_hours_are_compared_at_every_moment():
+    rule = "rules: [{{name: r, permission: blocked, valid: {{time: 8:00-{}, time-zone: UTC}}}}]"
+    told = compared(rule.format("18:00"), rule.format("17:00"))
+    (region,) = told.regions
+    assert region.packets == ("IP, in line or lan, 08:00-18:00 except 08:00-17:00",)
+    assert region.example.at == "2026-11-24T17:00:00+00:00"
+    assert compared(rule.format("18:00"), rule.format("17:00"), always=False).alike
+
+
+def test_no_other_pair_has_a_text():
+    assert list(golden()) == list(DIFFERENT)
