@@ -119,6 +119,7 @@ def said(word: str, value: int | Fraction | Shaper | None) -> tuple[Fact, ...]:
 def service(
     discipline: str,
     *,
+    alone: bool = False,
     level: int | None = None,
     share: Fraction | None = None,
     times_a_flow: Fraction | None = None,
@@ -134,6 +135,7 @@ def service(
 
     Args:
         discipline: Of the port: one of the three above.
+        alone: Whether a class has the port's only queue: without flows that is first in, first out.
         level: Strict priority; None shares what all levels leave.
         share: Its part of that, beside the other queues without a level; they are 1 in all, and in inverse proportion
             to the weights that the pipeline keeps.
@@ -147,6 +149,10 @@ def service(
         port_shaper: Of the port.
         overhead: Bytes that the scheduler counts beside a frame's; of no meaning to first in, first out.
     """
+    if alone and flows is None:
+        discipline, share = FIRST_IN, None
+        if not (push_out and hold_queue):
+            queue_limit, hold_queue = 0, min((limit for limit in (queue_limit, hold_queue) if limit), default=0)
     return (
         ("discipline", discipline),
         *(() if level is None else (("level", level),)),

@@ -42,6 +42,31 @@ def test_a_port_without_a_limit_is_a_port_that_is_not_there():
 
 
 @pytest.mark.parametrize(
+    ("said", "alike"),
+    [
+        (classes("class-default"), "schedule: {kind: fifo}"),
+        (f"{classes('class-default, queue-limit: 9')}, length-basis: ip", "schedule: {kind: fifo}, hold-queue: 9"),
+        (f"{classes('class-default, queue-limit: 9')}, hold-queue: 5", "schedule: {kind: fifo}, hold-queue: 5"),
+    ],
+)
+def test_one_class_alone_is_first_in_first_out(said, alike):
+    assert facts(said) == facts(alike)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        classes("class-default, fair-queue: {dialect: ios-hqf}"),
+        classes("gold, level: 0"),
+        f"{classes('class-default, queue-limit: 9')}, hold-queue: 5, push-out: true",
+        classes("class-default, shaper: {rate: {value: 1, unit: Mbit/s, basis: ip}}"),
+    ],
+)
+def test_it_is_not_what_asks_for_more(said):
+    assert facts(said) != facts("schedule: {kind: fifo}")
+
+
+@pytest.mark.parametrize(
     ("said", "word", "expected"),
     [
         ("schedule: {kind: fifo}, hold-queue: 40", "hold queue", 40),

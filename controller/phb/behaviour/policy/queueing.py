@@ -70,11 +70,13 @@ def _services(node: Node, queueing: Queueing) -> dict[Hashable, Service]:
         overhead=-RateBasis(queueing.length_basis).left_out,
     )
     if isinstance(schedule, ClassBased):
+        queues = _weighed(schedule, rate)
         return {
             node.class_of(queue.traffic_class, queue.origin("traffic_class")): Service(
                 ("class", port, queue.traffic_class),
                 served(
                     CLASSES,
+                    alone=len(queues) == 1,
                     level=queue.level,
                     share=share,
                     times_a_flow=times,
@@ -85,7 +87,7 @@ def _services(node: Node, queueing: Queueing) -> dict[Hashable, Service]:
                 detection(queue.early_detection, rate),
                 queue.origin(),
             )
-            for queue, share, times in _weighed(schedule, rate)
+            for queue, share, times in queues
         }
     flows = _flows(schedule) if isinstance(schedule, FairQueue) else None
     facts = served(FIRST_IN if flows is None else FLOWS, flows=flows)

@@ -86,6 +86,7 @@ class Queues:
             given = row.parameters
             shaper = self._class_shapers.get((profile, given["traffic_class"]))
             facts = served(
+                alone=len(rows) == 1,
                 level=None if number in sharing or row in flowing else given["level"],
                 share=shares.get(number),
                 times_a_flow=times.get(number),
