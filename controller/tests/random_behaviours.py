@@ -96,10 +96,10 @@ def behaviour(random: Random, count: int = 3) -> Behaviour:
 
 
 def edited(random: Random, of: Behaviour) -> Behaviour:
-    """Give a behaviour that is a little different, or not at all."""
+    """Give a behaviour that is a little different, or said differently."""
     kind = random.choice(("input", "output"))
     steps = list(getattr(of, kind))
-    change = random.choice(("move", "move", "drop", "add", "treat", "merge", "nothing"))
+    change = random.choice(("move", "move", "drop", "add", "treat", "alone", "split", "split", "nothing"))
     at = random.randrange(len(steps)) if steps else 0
     if change == "add":
         steps[at:at] = _steps(random, 1, output=kind == "output")
@@ -109,9 +109,23 @@ def edited(random: Random, of: Behaviour) -> Behaviour:
         del steps[at]
     elif change == "treat" and steps:
         steps[at] = replace(steps[at], does=treatment(random))
-    elif change == "merge" and steps and not steps[at].unless:
+    elif change == "split" and steps:
+        boxes = tuple(part for each in steps[at].boxes for part in _halves(random, each))
+        steps[at] = replace(steps[at], boxes=tuple(random.sample(boxes, len(boxes))))
+    elif change == "alone" and steps and not steps[at].unless:
         steps[at : at + 1] = [replace(steps[at], boxes=(each,)) for each in steps[at].boxes]
     return replace(of, **{kind: tuple(steps)})
+
+
+def _halves(random: Random, of: ValueBox) -> list[ValueBox]:
+    """Give the parts of a box, divided in one dimension."""
+    number = random.randrange(len(of.intervals))
+    low, high = of.intervals[number]
+    if low == high:
+        return [of]
+    middle = random.randrange(low, high)
+    before, after = of.intervals[:number], of.intervals[number + 1 :]
+    return [ValueBox((*before, part, *after), of.subsets) for part in ((low, middle), (middle + 1, high))]
 
 
 def packet(random: Random, within: ValueBox) -> Packet:

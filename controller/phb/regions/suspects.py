@@ -7,17 +7,20 @@ steps, or in the order of steps without common packets, have few such pairs, or 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from phb.regions.encoding import DIMENSIONS, INTERVALS, Bools, Encoding, Entries, Ints
+from phb.regions.encoding import DIMENSIONS, INTERVALS, Bools, Encoding, Ints
 
 _MANY: Final = 300_000
 """Pairs of one kind of lists that are remembered; if there are more, only the entries are."""
+_BITS: Final = 2 * INTERVALS
+"""Of rows of boxes, the first column of the bits."""
 _AT_ONCE: Final = 1 << 21
 """Pairs that are tested together."""
 
@@ -72,6 +75,10 @@ class _List:
         with_unless = entries.group[start:end][entries.without[start:end]]
         self.whole = ~np.isin(self.entries.group, with_unless)
         self.words = encoding.words
+        self.rows = np.column_stack(
+            (self.entries.low, self.entries.high, self.entries.bits.view(np.int64), self.asked)
+        ).astype(np.int64)
+        self.runs = np.cumsum(np.diff(self.entries.effect, prepend=-1) != 0)
 
 
 def _pairs(one: _List, other: _List, flags: Bools) -> Ints | None:
@@ -124,24 +131,96 @@ def _meet(one: _List, rows: NDArray[np.intp], other: _List, columns: NDArray[np.
 
 
 def _taken_until(one: _List, other: _List) -> Ints:
-    """Give, for each entry, an entry of the other list that takes all of it, or takes the last of it: by order."""
+    """Give, by order, for each entry an entry of the other list behind which nothing of it is left."""
     until = np.full(len(one.number), len(other.number) - 1, np.int32)
-    known = dict(
-        reversed([(key, number) for number, key in enumerate(_keys(other, other.entries)) if other.whole[number]])
-    )
-    for number, key in enumerate(_keys(one, one.entries)):
-        until[number] = known.get(key, until[number])
+    covers = _Boxes(other.rows[other.whole], other.runs[other.whole], np.flatnonzero(other.whole))
+    covers = covers.joined(_unions(covers, other.words))
+    known: dict[bytes, int] = {}
+    for key, order in zip(_voids(covers.rows).tolist(), covers.until.tolist(), strict=True):
+        known[key] = min(order, known.get(key, order))
+    left = []
+    for number, key in enumerate(_voids(one.rows).tolist()):
+        if key in known:
+            until[number] = known[key]
+        else:
+            left.append(number)
+    step = max(1, _AT_ONCE // len(covers.rows))
+    for begin in range(0, len(left), step):
+        part = np.array(left[begin : begin + step])
+        inside = np.ones((len(part), len(covers.rows)), bool)
+        for dimension in (0, 1):
+            low, high = dimension, INTERVALS + dimension
+            inside &= one.rows[part, low, None] >= covers.rows[:, low]
+            inside &= one.rows[part, high, None] <= covers.rows[:, high]
+        rows, columns = np.nonzero(inside)
+        mine, others = one.rows[part[rows]], covers.rows[columns]
+        holds = (mine[:, :INTERVALS] >= others[:, :INTERVALS]).all(axis=1)
+        holds &= (mine[:, INTERVALS:_BITS] <= others[:, INTERVALS:_BITS]).all(axis=1)
+        holds &= ~(mine[:, _BITS:-1] & ~others[:, _BITS:-1]).any(axis=1)
+        # An output entry that asks nothing of new marks takes what any other does.
+        holds &= (mine[:, -1] == others[:, -1]) | (others[:, -1] == 0)
+        np.minimum.at(until, part[rows[holds]], covers.until[columns[holds]].astype(np.int32))
     return until
 
 
-def _keys(of: _List, entries: Entries) -> list[bytes]:
-    rows = np.concatenate(
-        (
-            entries.low.view(np.uint8),
-            entries.high.view(np.uint8),
-            np.ascontiguousarray(entries.bits).view(np.uint8),
-            of.asked[:, None].view(np.uint8),
-        ),
-        axis=1,
-    )
-    return [row.tobytes() for row in rows]
+class _Boxes(NamedTuple):
+    """Boxes that steps take as a whole.
+
+    Attributes:
+        rows: Low ends, high ends, words of bits, what is asked of marks.
+        runs: Numbers of sequences of entries that do the same.
+        until: By order, the last entry that has a part in it.
+    """
+
+    rows: NDArray[np.int64]
+    runs: NDArray[np.int64]
+    until: NDArray[np.int64]
+
+    def joined(self, other: _Boxes) -> _Boxes:
+        """Give both."""
+        return _Boxes(*(np.concatenate(arrays) for arrays in zip(self, other, strict=True)))
+
+
+def _unions(of: _Boxes, words: Sequence[slice]) -> _Boxes:
+    """Give boxes that are the union of several of one run: not all, but those that splitting a box comes from."""
+    several = np.bincount(of.runs)[of.runs] > 1
+    left = _Boxes(of.rows[several], of.runs[several], of.until[several])
+    found = _Boxes(of.rows[:0], of.runs[:0], of.until[:0])
+    before = -1
+    while len(left.rows) and len(left.rows) != before:
+        before = len(left.rows)
+        for dimension in range(DIMENSIONS):
+            fewer = _united(left, dimension, words[dimension])
+            if len(fewer.rows) < len(left.rows):
+                found, left = found.joined(fewer), fewer
+    return found
+
+
+def _united(of: _Boxes, dimension: int, words: slice) -> _Boxes:
+    """Unite boxes of one run that differ in one dimension alone, and have no gap between them."""
+    interval = dimension < INTERVALS
+    own = [dimension, INTERVALS + dimension] if interval else list(range(_BITS + words.start, _BITS + words.stop))
+    others = _voids(np.column_stack((np.delete(of.rows, own, axis=1), of.runs)))
+    group = np.unique(others, return_inverse=True)[1].reshape(-1)
+    low, high = of.rows[:, dimension], of.rows[:, INTERVALS + dimension]
+    order = np.lexsort((low, group)) if interval else np.argsort(group, kind="stable")
+    group, low, high = group[order], low[order], high[order]
+    begins = np.diff(group, prepend=-1) != 0
+    if interval:
+        # How far those before it go.
+        offset = group * (high.max() + 1)
+        reached = np.maximum.accumulate(high + offset) - offset
+        begins[1:] |= low[1:] > reached[:-1]
+    starts = np.flatnonzero(begins)
+    rows = of.rows[order[starts]]
+    if interval:
+        rows[:, INTERVALS + dimension] = np.maximum.reduceat(high, starts)
+    else:
+        rows[:, own] = np.bitwise_or.reduceat(of.rows[order][:, own], starts, axis=0)
+    return _Boxes(rows, of.runs[order[starts]], np.maximum.reduceat(of.until[order], starts))
+
+
+def _voids(rows: NDArray[np.int64]) -> NDArray[Any]:
+    """Give rows as values that compare."""
+    rows = np.ascontiguousarray(rows)
+    return rows.view(f"V{rows.itemsize * rows.shape[1]}").reshape(-1)
