@@ -169,6 +169,8 @@ def shown(what: str, a: Seen, b: Seen) -> tuple[tuple[str, str] | None, bool]:
         return None, False
     marked = thing in _SHOWN or thing == "fate" or thing.startswith("colour")
     met = _MARKING if marked else _MET.get(thing.partition(":")[0], _QUEUED)
+    # Packets of other colours than this one's may be queued otherwise because they are marked otherwise.
+    met = (*met, *_MARKING) if colours else met
     return None, any(a.get(name) != b.get(name) for name in met)
 
 

@@ -6,11 +6,40 @@ ports, routes, ...) is that of the source, and so is what no file says (phb.comp
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any, TypeVar
 
+from phb.behaviour.deciding import first, route
+from phb.behaviour.policy import behaviour_of_policy
+from phb.comparing.comparison import Input, Wanted, compare
+from phb.comparing.fragments import completed, leading_everywhere
+from phb.comparing.telling import Comparison, OpenQuestion, Region, Side
+from phb.device.artifact import Artifact
+from phb.errors import InputError
+from phb.explain import ingress_port, parse_packet
 from phb.formats import Converted, Loss, read_content
-from phb.model import CrossConnect, Item, PolicySet, Port, PortReference, Queueing, Route
+from phb.model import (
+    BehaviourAggregate,
+    CrossConnect,
+    Item,
+    PolicySet,
+    Port,
+    PortReference,
+    Queueing,
+    Route,
+    Rule,
+    Validity,
+)
+from phb.origin import Origin
+from phb.packets.boxes import ValueBox
+from phb.packets.epochs import Epochs
+from phb.packets.frames import packet_of_frame
+from phb.packets.space import Subset, every, is_in
+from phb.regions.budget import Budget
+
+T = TypeVar("T", bound=Item)
 
 
 def read_back(source: PolicySet, converted: Converted, to: str, name: str) -> PolicySet:
@@ -23,14 +52,136 @@ def read_back(source: PolicySet, converted: Converted, to: str, name: str) -> Po
     return _with_other_files(written, source, converted)
 
 
-def listed(places: Iterable[tuple[str, int]], losses: Iterable[Loss]) -> bool:
-    """Whether one of these places, by file and line, is of something that a loss concerns."""
-    known = {(origin.file, origin.line) for loss in losses for origin in _origins(loss)}
-    return not known.isdisjoint(places)
+@dataclass(frozen=True)
+class Proof:
+    """Whether what was written does what its source did.
+
+    Attributes:
+        comparisons: One for each node in which the two were compared; a whole node is its own.
+        unlisted: Regions that no loss accounts for: mistakes of the writer.
+        refused: Why nothing could be compared; empty if it could.
+    """
+
+    comparisons: tuple[Comparison, ...] = ()
+    unlisted: tuple[Region, ...] = ()
+    refused: str = ""
+
+    @property
+    def alike(self) -> bool:
+        """Whether every packet is treated alike, for certain."""
+        return not self.refused and all(each.alike for each in self.comparisons)
+
+    @property
+    def regions(self) -> tuple[Region, ...]:
+        """All regions that are treated differently."""
+        return tuple(region for each in self.comparisons for region in each.regions)
+
+    @property
+    def open(self) -> tuple[OpenQuestion, ...]:
+        """All questions that weren't answered in time."""
+        return tuple(question for each in self.comparisons for question in each.open)
+
+    def as_json(self) -> dict[str, Any]:
+        """Give it for programs."""
+        unlisted = [id(region) for region in self.unlisted]
+        regions = [{**asdict(region), "listed": id(region) not in unlisted} for region in self.regions]
+        return {
+            "alike": self.alike,
+            "regions": regions,
+            "open": [asdict(question) for question in self.open],
+            "refused": self.refused or None,
+        }
 
 
-def _origins(loss: Loss) -> list[Any]:
-    return [loss.origin, *(origin for item in loss.concerned for origin in (item.origin(), *item.origins().values()))]
+def prove(
+    source: PolicySet, converted: Converted, to: str, names: tuple[str, str], artifact: Artifact, seconds: float | None
+) -> Proof:
+    """Read back what was written, and compare it with its source; `names` are those of the two for people.
+
+    Nothing that goes wrong here is an error of the source: the proof says why it isn't one.
+    """
+    try:
+        written = read_back(source, converted, to, names[1])
+    except InputError as error:
+        # What can't be read does nothing.
+        return Proof(refused=f"the text can't be read back: {error}", unlisted=(_UNREADABLE,))
+    budget, now = Budget(seconds), datetime.now(UTC)
+    comparisons: list[Comparison] = []
+    unlisted: list[Region] = []
+    changing = [loss for loss in converted.losses if loss.packets]
+    try:
+        for whole in completed((source, written)):
+            for pair in leading_everywhere(whole):
+                concerned = _Concerned(pair[0], changing)
+                inputs = [Input(policy, Side(name)) for policy, name in zip(pair, names, strict=True)]
+                found = compare(inputs[0], inputs[1], artifact, Wanted(now, seconds=budget.left))
+                comparisons.append(found)
+                unlisted += [each for each in found.regions if not concerned.accounts_for(each)]
+    except InputError as error:
+        return Proof(tuple(comparisons), tuple(unlisted), str(error))
+    return Proof(tuple(comparisons), tuple(unlisted))
+
+
+_UNREADABLE = Region(0, ("all packets",), (), 1.0, (), None)
+
+
+class _Concerned:
+    """What losses concern: places in the source, packets that rules take, and ports."""
+
+    def __init__(self, source: PolicySet, losses: Sequence[Loss]) -> None:
+        self._source = source
+        self._places = {(origin.file, origin.line) for loss in losses for origin in _origins(loss)}
+        items = [item for loss in losses for item in loss.concerned]
+        # At any time, and whatever exceptions there are.
+        rules = {item.name: item.model_copy(update={"valid": Validity(), "unless": ()}) for item in _of(items, Rule)}
+        aggregates = {item.name: item for item in _of(items, BehaviourAggregate)}
+        asked = source.model_copy(
+            update={"rules": tuple(rules.values()), "behaviour_aggregates": tuple(aggregates.values())}
+        )
+        self._behaviour = behaviour_of_policy(asked, Epochs.at(datetime.now(UTC)))
+        self._boxes = [box for step in self._behaviour.input for box in step.boxes]
+        # What leaves may have had any marks before.
+        self._boxes += [_with_any_marks(box) for step in self._behaviour.output for box in step.boxes]
+        ports = [queueing.port for queueing in _of(items, Queueing)] + [port.name for port in _of(items, Port)]
+        self._ports = {port.number for each in ports if (port := source.find_port(each)) is not None}
+
+    def accounts_for(self, region: Region) -> bool:
+        """Whether a loss accounts for a region: by what decides there, or because its packets go that way."""
+        places = {(place.file, place.line) for each in region.differences for place in each.a_places if place.file}
+        if not self._places.isdisjoint(places):
+            return True
+        if region.example is None:
+            return False
+        arrival = parse_packet(region.example.text, Origin("--packet"))
+        packet = packet_of_frame(arrival.frame, ingress_port(self._source, arrival, None))
+        leaves = route(self._behaviour, first(self._behaviour.forwarding, packet)).port
+        return leaves in self._ports or any(is_in(packet, box) for box in self._boxes)
+
+
+def _of(items: Iterable[Item], kind: type[T]) -> Iterator[T]:
+    return (item for item in items if isinstance(item, kind))
+
+
+def _with_any_marks(box: ValueBox) -> ValueBox:
+    subsets = list(box.subsets)
+    for each in (Subset.TOS, Subset.TAG, Subset.GROUP, Subset.EGRESS):
+        subsets[each] = every(512)
+    return ValueBox(box.intervals, tuple(subsets))
+
+
+def _origins(loss: Loss) -> Iterator[Origin]:
+    yield loss.origin
+    for item in (loss.item, *loss.concerned):
+        if item is not None:
+            yield from _within(item)
+
+
+def _within(item: Item) -> Iterator[Origin]:
+    yield from (item.origin(), *item.origins().values())
+    for _, value in item:
+        for each in value if isinstance(value, tuple) else (value,):
+            if isinstance(each, Item):
+                yield from _within(each)
 
 
 def _with_other_files(written: PolicySet, source: PolicySet, converted: Converted) -> PolicySet:

@@ -6,10 +6,10 @@ neither says where packets go. What such policies do differently can be told all
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from ipaddress import ip_network
+from typing import NamedTuple
 
-from phb.behaviour.behaviour import Behaviour, Route, RouteKind, Step
 from phb.model import (
     DEFAULT_CLASS,
     LAST_PORT,
@@ -23,22 +23,27 @@ from phb.model import (
     Port,
     PortReference,
     Role,
+    Route,
     TrafficClass,
 )
-from phb.packets.epochs import Epochs
-from phb.packets.space import Subset, Version, box_of
-from phb.values import AnyAddress
+from phb.values import AnyAddress, MacAddress
 
-_HOST, _NETWORK = "the host's port", "the port that the host is connected to"
+_HOST, _NETWORK, _ANY = "the host's port", "the port that the host is connected to", "a port of no policy"
 
 
 def completed(policies: Sequence[PolicySet]) -> Iterator[tuple[PolicySet, ...]]:
     """Give policies with the ports, numbers, classes and actions that they refer to and that none of them describes.
 
+    What applicability counts is left out: it treats no packet.
+
     There are several nodes in which they may stand where actions are for interfaces that aren't there: one for each.
     """
     numbers = _Numbers(policies)
-    whole = [_with_ports(_with_names(policy), numbers) for policy in policies]
+    others = _Others(
+        tuple(dict.fromkeys(each for policy in policies for each in references(policy))),
+        tuple(dict.fromkeys(each for policy in policies for each in _addresses(policy))),
+    )
+    whole = [_with_ports(_with_names(policy), numbers, others) for policy in policies]
     if any(policy.host_port is not None for policy in policies) or not any(map(_asks_for_host, policies)):
         yield tuple(whole)
         return
@@ -46,31 +51,65 @@ def completed(policies: Sequence[PolicySet]) -> Iterator[tuple[PolicySet, ...]]:
         yield tuple(_with_host(policy, numbers, address) for policy in whole)
 
 
-def reaching(behaviours: Sequence[Behaviour], ports: Sequence[int], epochs: Epochs) -> Iterator[tuple[Behaviour, ...]]:
-    """Give behaviours as they are, and so that every packet leaves by one port, for ports that no packet reaches.
+def leading_everywhere(policies: Sequence[PolicySet]) -> Iterator[tuple[PolicySet, ...]]:
+    """Give completed policies as they are, and so that packets leave by one port, for ports that no packet reaches.
 
     Of ports at which nothing is done only one counts, and that only if packets go nowhere else.
     """
-    reached = {step.does.port for behaviour in behaviours for step in behaviour.forwarding} - {None}
+    reached = {number for policy in policies for number in _reached(policy)}
     if reached:
-        yield tuple(behaviours)
-    busy = {port for behaviour in behaviours for port in _busy(behaviour, ports)} - reached
-    idle = [port for port in (*ports, 1) if port not in busy][:1] if not reached else []
-    for port in (*sorted(busy), *idle):
-        boxes = tuple(box_of(version, epochs=epochs.all) for version in Version)
-        wire = Step(boxes, (), Route(RouteKind.WIRE, port))
-        yield tuple(replace(behaviour, forwarding=(wire,)) for behaviour in behaviours)
+        yield tuple(policies)
+    busy = {number for policy in policies for number in _busy(policy)} - reached
+    others = [port.number for port in policies[0].ports if port.number is not None]
+    idle = [number for number in others if number not in busy][:1] if not reached else []
+    if not (reached or busy or idle):
+        policies = [policy.model_copy(update={"ports": (Port(name=_ANY, number=1),)}) for policy in policies]
+        idle = [1]
+    for number in (*sorted(busy), *idle):
+        yield tuple(_leading_to(policy, number) for policy in policies)
 
 
-def _busy(behaviour: Behaviour, ports: Sequence[int]) -> Iterator[int]:
-    yield from behaviour.services
-    yield from behaviour.user_priorities
-    yield from (port for port, _ in behaviour.buffers)
-    asked = 0
-    for step in behaviour.output:
-        for box in step.boxes:
-            asked |= box.subsets[Subset.EGRESS]
-    yield from (port for port in ports if asked >> port & 1)
+def _numbers(policy: PolicySet, ports: Iterable[PortReference]) -> Iterator[int]:
+    found = (policy.find_port(reference) for reference in ports)
+    yield from (port.number for port in found if port is not None and port.number is not None)
+
+
+def _reached(policy: PolicySet) -> Iterator[int]:
+    yield from _numbers(policy, (end for wire in policy.cross_connects for end in wire.between))
+    yield from _numbers(policy, (route.port for route in policy.routes if route.port is not None))
+    yield from (port.number for port in policy.ports if port.mac is not None and port.number is not None)
+
+
+def _busy(policy: PolicySet) -> Iterator[int]:
+    """Give ports at which something is done with packets that leave."""
+    asking: list[Conditions | BehaviourAggregate] = [*policy.behaviour_aggregates]
+    asking += [each for rule in policy.rules for each in (*rule.match, *rule.unless)]
+    ports = [queueing.port for queueing in policy.queueing]
+    ports += [each.egress_port for each in asking if each.egress_port is not None]
+    ports += [each.port for each in policy.subnet_priorities if each.port is not None]
+    yield from _numbers(policy, ports)
+    addresses = {each.address for each in policy.subnet_priorities} - {None}
+    yield from (port.number for port in policy.ports if port.address in addresses and port.number is not None)
+
+
+def _leading_to(policy: PolicySet, number: int) -> PolicySet:
+    """Give the policy with routes to one port, and a wire for frames that aren't IP from a port of no policy."""
+    taken = {port.number for port in policy.ports}
+    other = next(each for each in range(1, LAST_PORT + 1) if each not in taken)
+    routes = tuple(
+        Route(destination=ip_network(each), port=number, source_mac=_MACS[0], destination_mac=_MACS[1])
+        for each in ("0.0.0.0/0", "::/0")
+    )
+    return policy.model_copy(
+        update={
+            "ports": (*policy.ports, Port(name=_ANY, number=other)),
+            "routes": routes,
+            "cross_connects": (*policy.cross_connects, CrossConnect(between=(other, number))),
+        }
+    )
+
+
+_MACS = MacAddress(0x020000000001), MacAddress(0x020000000002)
 
 
 class _Numbers:
@@ -104,23 +143,33 @@ def references(policy: PolicySet) -> Iterator[PortReference]:
         yield from (port for port in (each.ingress_port, each.egress_port) if port is not None)
 
 
-def _with_ports(policy: PolicySet, numbers: _Numbers) -> PolicySet:
+class _Others(NamedTuple):
+    """Ports that policies refer to: by name or number, and by address."""
+
+    ports: tuple[PortReference, ...]
+    addresses: tuple[AnyAddress, ...]
+
+
+def _with_ports(policy: PolicySet, numbers: _Numbers, others: _Others) -> PolicySet:
     taken = {port.number for port in policy.ports}
     ports = [
         port if port.number is not None else port.model_copy(update={"number": _free(numbers, port.name, taken)})
         for port in policy.ports
     ]
     known: set[PortReference | None] = {*(port.name for port in ports), *(port.number for port in ports)}
-    for reference in dict.fromkeys(references(policy)):
-        if reference not in known:
-            number = reference if isinstance(reference, int) else numbers.of(reference)
+    own = set(references(policy))
+    for reference in others.ports:
+        number = reference if isinstance(reference, int) else numbers.of(reference)
+        # What only another policy refers to may have another name here.
+        if reference not in known and (reference in own or number not in known):
             ports.append(Port(name=f"port {number}" if isinstance(reference, int) else reference, number=number))
-    addresses = {port.address for port in ports}
-    for each in policy.subnet_priorities:
-        if each.address is not None and each.address not in addresses:
-            name = f"the port with {each.address}"
-            ports.append(Port(name=name, number=numbers.of(name), address=each.address))
-    return policy.model_copy(update={"ports": tuple(ports)})
+            known |= {reference, number}
+    said = {port.address for port in ports}
+    for address in others.addresses:
+        if address not in said:
+            name = f"the port with {address}"
+            ports.append(Port(name=name, number=numbers.of(name), address=address))
+    return policy.model_copy(update={"ports": tuple(ports), "applicability": None})
 
 
 def _free(numbers: _Numbers, name: str, taken: set[int | None]) -> int:
@@ -146,6 +195,12 @@ def _with_names(policy: PolicySet) -> PolicySet:
     return policy.model_copy(update={"actions": policy.actions + actions, "classes": policy.classes + made_up})
 
 
+def _addresses(policy: PolicySet) -> Iterator[AnyAddress]:
+    """Give the addresses of interfaces that a policy speaks of."""
+    yield from (action.interface for action in policy.actions if action.interface is not None)
+    yield from (each.address for each in policy.subnet_priorities if each.address is not None)
+
+
 def _asks_for_host(policy: PolicySet) -> bool:
     return any(rule.direction is not Direction.ANY for rule in policy.rules) or bool(_interfaces([policy])[1:])
 
@@ -157,12 +212,11 @@ def _interfaces(policies: Sequence[PolicySet]) -> list[AnyAddress | None]:
 
 
 def _with_host(policy: PolicySet, numbers: _Numbers, address: AnyAddress | None) -> PolicySet:
-    ports = [port for port in policy.ports if address is None or port.address != address]
     network = next((port for port in policy.ports if address is not None and port.address == address), None)
+    ports = policy.ports
     if network is None:
-        network = Port(name=_NETWORK, number=numbers.of(_NETWORK), address=address)
+        network = Port(name=_NETWORK, number=numbers.of(_NETWORK))
+        ports += (network,)
     host = Port(name=_HOST, number=numbers.of(_HOST), role=Role.HOST)
     wire = CrossConnect(between=(_HOST, network.name))
-    return policy.model_copy(
-        update={"ports": (*ports, network, host), "cross_connects": (*policy.cross_connects, wire)}
-    )
+    return policy.model_copy(update={"ports": (*ports, host), "cross_connects": (*policy.cross_connects, wire)})

@@ -26,8 +26,8 @@ from phb.values import write_protocol
 
 # Facts about the node and its names, which another file may say: without them no packet is treated otherwise.
 _OF_THE_NODE = (PolicySet, Port, CrossConnect, Route, Image, TrafficClass, Applicability)
-# Exceptions: shares of a port's queueing are of its rate, and windows are by the node's clock.
-_MEANT_BY_OTHERS = ("rate", "time_zone")
+# Exceptions: shares of a port's queueing are of its rate, windows are by the node's clock, queues of IOS have limits.
+_MEANT_BY_OTHERS = ("rate", "time_zone", "queueing")
 _EVERYTHING = "all packets"
 
 
@@ -39,7 +39,11 @@ def with_packets(loss: Loss, policy: PolicySet) -> Loss:
         return replace(loss, packets=tuple(_with_user_priority(loss.item)), concerned=(loss.item,))
     if isinstance(loss.item, _OF_THE_NODE) and loss.key not in _MEANT_BY_OTHERS:
         return loss
-    if isinstance(loss.item, Port) and not any(each.port == loss.item.name for each in policy.queueing):
+    if (
+        isinstance(loss.item, Port)
+        and loss.key == "rate"
+        and not any(each.port == loss.item.name for each in policy.queueing)
+    ):
         return loss
     if isinstance(loss.item, Rule | Action) and loss.key == "name":
         return loss

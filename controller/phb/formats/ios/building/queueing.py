@@ -105,7 +105,7 @@ def _of_interface(dialect: Dialect, interface: Interface) -> Queueing | None:
     fair, said = interface.fair_queue, (interface.hold_queue, interface.random_detect, interface.shape)
     origins: dict[str, Origin] = {}
     given: dict[str, Any] = {"port": interface.name, "length_basis": length_basis(interface)}
-    if fair is None and _fair_by_default(interface):
+    if fair is None and fair_by_default(interface):
         fair = FlowFairness(interface.origin)
     if fair is None and interface.shape is not None:
         # Packets that wait for a shaper are queued fairly ("traffic-shape rate").
@@ -135,7 +135,8 @@ def _of_interface(dialect: Dialect, interface: Interface) -> Queueing | None:
     return Queueing.model_validate(given).at(interface.origin, origins)
 
 
-def _fair_by_default(interface: Interface) -> bool:
+def fair_by_default(interface: Interface) -> bool:
+    """Whether an interface that says nothing queues fairly: a slow serial one."""
     bandwidth = maybe_bandwidth(interface)
     slow = interface.kind in FAIR_BY_DEFAULT and bandwidth is not None and bandwidth <= FAIR_UP_TO
     return slow and interface.random_detect is None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from phb.errors import InputError
 from phb.formats.format import WRITING, Converted, WriteOptions
 from phb.formats.ios.building.ports import length_basis, rate_basis
-from phb.formats.ios.building.queueing import FAIR_HOLD_QUEUE, FIFO_HOLD_QUEUE
+from phb.formats.ios.building.queueing import FAIR_HOLD_QUEUE, FIFO_HOLD_QUEUE, fair_by_default
 from phb.formats.ios.configuration import Interface
 from phb.formats.ios.language.interface_names import PHYSICAL
 from phb.formats.ios.writing.conditions import Written
@@ -145,6 +145,10 @@ class _Writer:
             lines += self._policy(hook, classes, shape if classes is not None else None)
         if queueing is not None:
             lines += self._own_queue(queueing, interface, schedule, shape)
+        elif fair_by_default(interface):
+            lines.append(" no fair-queue")
+            what = f"a queue of port '{port.name}' without a limit"
+            self.losses.add(port, "queueing", what, f"IOS has one of {FIFO_HOLD_QUEUE} packets")
         self.interfaces += [*([] if not self.interfaces else ["!"]), *lines]
 
     def _bandwidth(self, port: Port, interface: Interface) -> list[str]:
@@ -155,7 +159,8 @@ class _Writer:
             what = f"the rate of port '{port.name}', {port.rate}"
             self.losses.add(port, "rate", what, f"IOS has kbit/s that count {rate_basis(interface).value} there")
             return []
-        return [f" bandwidth {int(bits) // 1000}"]
+        interface.bandwidth = (int(bits) // 1000, port.origin("rate"))
+        return [f" bandwidth {interface.bandwidth[0]}"]
 
     def _queueing(self, port: Port) -> Queueing | None:
         for queueing in self.policy.queueing:
