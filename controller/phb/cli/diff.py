@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -64,6 +65,10 @@ class ComparingOptions:
         str | None,
         typer.Option("--port", metavar="PORT", help="Where its packets arrive that don't say it themselves."),
     ] = None
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Write a page for a change request, too: one file, no script."),
+    ] = None
 
 
 @app.command(
@@ -72,6 +77,7 @@ class ComparingOptions:
         "phb diff old/*.yaml against new/*.yaml --capture branch.pcapng --port uplink",
         "phb diff push:17 c3640.ios --state state.sqlite",
         "phb diff switch:192.0.2.1:9559 new.yaml --json",
+        "phb diff old.yaml new.yaml --html change.html",
         "phb diff inventory:network.yaml inventory:planned/network.yaml",
         codes=_CODES,
     )
@@ -110,6 +116,8 @@ def diff(
         # The code of a switch that doesn't answer is that of a difference here.
         print_errors(f"phb: {error}")
         return BAD_INPUT
+    if comparing.html is not None:
+        _write_page(comparing.html, told)
     if json:
         print_json(told.as_json())
     else:
@@ -119,6 +127,20 @@ def diff(
             if region.failed is not None:
                 print_error(f"phb: error of phb itself, please report it: region {region.number}: {region.failed}")
     return OK if told.alike else DIFFERENT
+
+
+def _write_page(path: Path, told: Document) -> None:
+    from phb.comparing.page import page
+    from phb.errors import InputError
+    from phb.files import in_words, write_text
+    from phb.origin import Origin
+    from phb.state.holders import Holder
+
+    who = Holder.this("diff")
+    try:
+        write_text(path, page(told, f"{who.user}@{who.host}"))
+    except OSError as error:
+        raise InputError(Origin("--html"), f"'{path}' ({in_words(error)})", "a file to write") from None
 
 
 def _places(device_id: int, tls: TlsOptions, program: ProgramOptions, state: str | None) -> Places:

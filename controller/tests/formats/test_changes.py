@@ -42,7 +42,7 @@ LOSSES = {
         "  - {name: s, direction: both, valid: {time: 8:00-9:00, time-zone: UTC}}\n",
         ["rule 'r': all packets"],
     ),
-    "the rate of a port that has no queueing": ("ios", "", []),
+    "a slow serial port without queueing, whose rate matters to nobody": ("ios", "", ["leaving by port 'Serial0/0'"]),
     "the rate of a port of whom classes have shares": (
         "ios",
         "queueing:\n  - port: Serial0/0\n    length-basis: ppp\n    hold-queue: 1000\n    schedule:\n"

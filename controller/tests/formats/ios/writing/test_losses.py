@@ -49,10 +49,14 @@ LOSSES = {
     ),
     "rate on IP": (
         "ports:\n  - {name: Serial0/1, rate: {value: 64, unit: kbit/s, basis: ip}}\n",
-        ["the rate of port 'Serial0/1', 64 kbit/s (ip)"],
+        ["a queue of port 'Serial0/1' without a limit", "the rate of port 'Serial0/1', 64 kbit/s (ip)"],
+    ),
+    "a slow serial port without queueing": (
+        "ports:\n  - {name: Serial0/1}\n",
+        ["a queue of port 'Serial0/1' without a limit"],
     ),
     "wire": (
-        f"{PORT}  - {{name: Serial0/1}}\ncross-connects:\n  - between: [Serial0/1, GigabitEthernet0/1]\n",
+        f"{PORT}  - {{name: POS0/1}}\ncross-connects:\n  - between: [POS0/1, GigabitEthernet0/1]\n",
         ["the wire"],
     ),
     "route": (
