@@ -113,14 +113,13 @@ class _Division:
             if left.nodes:
                 stack.append(cut(self.encoding, left, self._heads(left)[:, self.needed]))
             finished = batch.some(~unsettled)
-            for number, decided in enumerate(self._finished(finished)):
-                if decided is None:
-                    continue
+            finished = finished.some(self._different(finished))
+            for number, (boxes, decided) in enumerate(zip(self._boxes(finished), self._decided(finished), strict=True)):
                 if self._stopped():
                     stack.append(finished.some(np.arange(finished.nodes) >= number))
                     break
                 self.budget.given += 1
-                for box in self._boxes(finished, number):
+                for box in boxes:
                     yield Cell(box, decided)
             if self.progress is not None:
                 self.progress(min(done, 1.0))
@@ -130,13 +129,13 @@ class _Division:
     def _stopped(self) -> bool:
         return self.budget.spent
 
-    def _boxes(self, batch: Batch, node: int) -> Iterator[ValueBox]:
-        return self.encoding.boxes(int(batch.root[node]), batch.low[node], batch.high[node], batch.bits[node])
+    def _boxes(self, batch: Batch) -> list[list[ValueBox]]:
+        return self.encoding.boxes(batch.root, batch.low, batch.high, batch.bits) if batch.nodes else []
 
     def _open(self, stack: Iterable[Batch]) -> Iterator[Open]:
         for batch in stack:
-            for node in range(batch.nodes):
-                for box in self._boxes(batch, node):
+            for boxes in self._boxes(batch):
+                for box in boxes:
                     yield Open(box)
 
     def _root(self) -> Batch:
@@ -303,42 +302,46 @@ class _Division:
         batch.keep_pairs(np.argsort(self._segments(batch), kind="stable"))
         return True
 
-    def _finished(self, batch: Batch) -> list[tuple[Decided, ...] | None]:
-        """Give the steps of nodes that are settled, None for those that are surely treated alike."""
-        if not batch.nodes:
-            return []
+    def _results(self, batch: Batch) -> Ints:
+        """Give the entries that take nodes that are settled, by behaviour: of input, forwarding, output by colour.
+
+        Where packets don't come so far, NONE; where there is no output list, the entry of packets that no step takes.
+        """
         encoding, heads = self.encoding, self._heads(batch)
-        entries = encoding.entries
-        steps = np.full((batch.nodes, self.count, 2 + COLOURS), NONE, np.int32)
-        does = np.full((batch.nodes, self.count, 2 + COLOURS), NONE, np.int32)
+        found = np.full((batch.nodes, self.count, 2 + COLOURS), NONE, np.int32)
         for number in range(self.count):
-            entered, forwarded = (batch.entry[heads[:, slot]] for slot in (number, self.count + number))
-            for at, entry in enumerate((entered, forwarded)):
-                steps[:, number, at], does[:, number, at] = entries.step[entry], entries.effect[entry]
-            colours = self.plans[number][encoding.treatment[entered]]
-            colours[encoding.port[forwarded] == NONE] = NONE
+            found[:, number, 0] = batch.entry[heads[:, number]]
+            found[:, number, 1] = batch.entry[heads[:, self.count + number]]
+            colours = self.plans[number][encoding.treatment[found[:, number, 0]]]
+            colours[encoding.port[found[:, number, 1]] == NONE] = NONE
             for colour in range(COLOURS):
                 comes = colours[:, colour] != NONE
                 if self.has_output[number]:
                     slot = 3 * self.count + COLOURS * number + colours[comes, colour]
-                    entry = batch.entry[heads[comes, slot]]
-                    steps[comes, number, 2 + colour] = entries.step[entry]
-                    does[comes, number, 2 + colour] = entries.effect[entry]
+                    found[comes, number, 2 + colour] = batch.entry[heads[comes, slot]]
                 else:
-                    otherwise = encoding.starts[2 * self.count + number + 1] - 1
-                    does[comes, number, 2 + colour] = entries.effect[otherwise]
-        alike = np.zeros(batch.nodes, bool)
-        if self.suspected is not None:
-            blocked = encoding.blocked[batch.entry[heads[:, 0]]]
-            equal = does[:, 0] == does[:, 1]
-            alike = equal[:, 0] & (blocked | equal.all(axis=1))
+                    found[comes, number, 2 + colour] = encoding.starts[2 * self.count + number + 1] - 1
+        return found
+
+    def _different(self, batch: Batch) -> Bools:
+        """Tell which nodes that are settled aren't surely treated alike; all if that isn't asked for."""
+        if self.suspected is None or not batch.nodes:
+            return np.ones(batch.nodes, bool)
+        found = self._results(batch)
+        does = np.where(found == NONE, NONE, self.encoding.entries.effect[found])
+        equal = does[:, 0] == does[:, 1]
+        blocked = self.encoding.blocked[found[:, 0, 0]]
+        return np.asarray(~(equal[:, 0] & (blocked | equal.all(axis=1))))
+
+    def _decided(self, batch: Batch) -> list[tuple[Decided, ...]]:
+        """Give the steps of nodes that are settled."""
+        if not batch.nodes:
+            return []
+        found = self._results(batch)
+        steps = np.where(found == NONE, NONE, self.encoding.entries.step[found])
         return [
-            None
-            if left_out
-            else tuple(
-                Decided(entered, forwarded, (green, yellow, red)) for entered, forwarded, green, yellow, red in each
-            )
-            for left_out, each in zip(alike.tolist(), steps.tolist(), strict=True)
+            tuple(Decided(entered, forwarded, (green, yellow, red)) for entered, forwarded, green, yellow, red in each)
+            for each in steps.tolist()
         ]
 
 

@@ -7,9 +7,9 @@ what output steps ask of the new marks is a set of pairs of old ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ LATER: Final = 1 << DIMENSIONS
 """Of a mask: an output step asks for what is known only when the input treatment and the port are."""
 _TAGS: Final = UNTAGGED + 1
 _NO_LIMIT: Final = (every(256), every(_TAGS), every(LAST_QOS_GROUP + 1), PORTS)
+Made = TypeVar("Made")
 _Raw: TypeAlias = tuple[int, int, int, int]  # what an output box asks: ToS, TAG, GROUP, EGRESS
 
 
@@ -79,6 +80,10 @@ class Atoms:
     def values(self, words: Words) -> Bools:
         """Give the values of a subset of atoms."""
         return np.unpackbits(words.view(np.uint8), bitorder="little").astype(bool)[self.labels]
+
+    def integer(self, words: Words) -> int:
+        """Give the values of a subset of atoms as bits."""
+        return _integer(self.values(words))
 
 
 @dataclass
@@ -219,8 +224,6 @@ class Encoding:
         self.entries.later[first_output:] = np.where(self.raw == self._unasked, 0, LATER)
         self.size = size
         self._marked: dict[tuple[int, Marks], int] = {}
-        self._pieces: dict[bytes, list[tuple[int, int]]] = {}
-        self._subsets: dict[tuple[int, bytes], int] = {}
 
     def _treatments(self, gathered: _Gathered, end: int) -> None:
         self.blocked = np.zeros(end, bool)
@@ -348,34 +351,41 @@ class Encoding:
         """Give, by port and by index in `asked`, whether packets that leave by the port are asked for."""
         return np.stack([members(egress, PORTS.bit_length()) for *_, egress in self.asked], axis=1)
 
-    def boxes(self, root: int, low: Ints, high: Ints, bits: Words) -> Iterator[ValueBox]:
-        """Give a cell of a box of `within` as boxes: several where its pairs of ToS and TAG are no product."""
-        whole = self.within[root]
-        intervals = tuple(
-            (ends[first], ends[end] - 1)
-            for ends, first, end in zip(self.ends, low.tolist(), high.tolist(), strict=True)
+    def boxes(self, root: Ints, low: Ints, high: Ints, bits: Words) -> list[list[ValueBox]]:
+        """Give cells, parts of boxes of `within`, as boxes: several where pairs of ToS and TAG are no product."""
+        intervals = zip(
+            *(
+                [(ends[first], ends[end] - 1) for first, end in zip(firsts, highs, strict=True)]
+                for ends, firsts, highs in zip(self.ends, low.T.tolist(), high.T.tolist(), strict=True)
+            ),
+            strict=True,
         )
-        subsets = list(whole.subsets)
+        wholes = [self.within[number].subsets for number in root.tolist()]
+        subsets = [[whole[dimension] for whole in wholes] for dimension in Subset]
         for number, dimension in enumerate(SIMPLE):
-            words = bits[self.words[INTERVALS + number]]
-            key = (number, words.tobytes())
-            if key not in self._subsets:
-                self._subsets[key] = _integer(self.atoms[number].values(words))
-            subsets[dimension] = self._subsets[key]
-        for tos, tags in self._products(bits[self.words[MARK]]):
-            subsets[Subset.TOS], subsets[Subset.TAG] = tos, tags
-            yield ValueBox(intervals, tuple(subsets))
+            subsets[dimension] = _each(bits[:, self.words[INTERVALS + number]], self.atoms[number].integer)
+        before = zip(*subsets[: Subset.TOS], strict=True)
+        after = zip(*subsets[Subset.TAG + 1 :], strict=True)
+        marks = _each(bits[:, self.words[MARK]], self._products)
+        return [
+            [ValueBox(sides, (*first, tos, tags, *last)) for tos, tags in products]
+            for sides, first, products, last in zip(intervals, before, marks, after, strict=True)
+        ]
 
     def _products(self, words: Words) -> list[tuple[int, int]]:
-        key = words.tobytes()
-        if key not in self._pieces:
-            by_tos: dict[int, int] = {}
-            for tag, row in enumerate(self.atoms[-1].values(words).reshape(_TAGS, 256)):
-                tos = _integer(row)
-                if tos:
-                    by_tos[tos] = by_tos.get(tos, 0) | 1 << tag
-            self._pieces[key] = list(by_tos.items())
-        return self._pieces[key]
+        by_tos: dict[int, int] = {}
+        for tag, row in enumerate(self.atoms[-1].values(words).reshape(_TAGS, 256)):
+            tos = _integer(row)
+            if tos:
+                by_tos[tos] = by_tos.get(tos, 0) | 1 << tag
+        return list(by_tos.items())
+
+
+def _each(rows: Words, make: Callable[[Words], Made]) -> list[Made]:
+    """Make something of each row; of rows that are equal once."""
+    distinct, index = np.unique(rows, axis=0, return_inverse=True)
+    made = [make(row) for row in distinct]
+    return [made[number] for number in index.reshape(-1).tolist()]
 
 
 def _integer(row: Bools) -> int:
