@@ -147,6 +147,7 @@ class Behaviour:
             has one queue, first in, first out, without a limit.
         buffers: By egress port and stream (None: packets without one): facts of the stream's private and shared buffer.
         class_names, stream_names: For people: what the policy calls them.
+        priority_origins, buffer_origins: By egress port: where its user priorities and its buffers are said.
     """
 
     input: tuple[Step[Treatment], ...] = ()
@@ -157,6 +158,8 @@ class Behaviour:
     buffers: Mapping[tuple[int, Hashable], tuple[Fact, ...]] = field(default_factory=dict)
     class_names: Mapping[Hashable, str] = field(default_factory=dict)
     stream_names: Mapping[Hashable, str] = field(default_factory=dict)
+    priority_origins: Mapping[int, Origin] = field(default_factory=dict, compare=False)
+    buffer_origins: Mapping[int, Origin] = field(default_factory=dict, compare=False)
 
     def service(self, port: int, traffic_class: Hashable) -> Service:
         """Give the service of a class at a port."""

@@ -21,10 +21,12 @@ INPUT: Final = "input"
 FORWARDING: Final = "forwarding"
 OUTPUT: Final = "output"
 CLASS: Final = "class"
+PRIORITIES: Final = "802.1p priorities by ToS"
+BUFFERS: Final = "buffers"
 
 
 class Deciding(NamedTuple):
-    """What decided: the step of a hook, or the queue of a class at a port."""
+    """What decided: the step of a hook, the queue of a class at a port, or the priorities or buffers of a port."""
 
     hook: str
     port: int | None = None
@@ -212,20 +214,28 @@ def _way(a: Acting, b: Acting, way: Way | None, other: Way | None, *, ip: bool) 
         for number, (what, say) in enumerate((("ToS", tos_words), ("802.1p priority", priority_words))):
             differ = finals[0][number] != finals[1][number]
             if (ip or number) and differ.any():
-                yield from _marks(what, say, finals[0], finals[1], differ)
+                # A port's priorities go over those that rules set.
+                by = (*_BOTH, Deciding(PRIORITIES, way.port)) if number else _BOTH
+                yield from _marks(what, say, finals, differ, by)
     if way.clamp != other.clamp:
         yield Contrast("TCP rate", clamp_words(way.clamp), clamp_words(other.clamp), _BOTH, _BOTH, tcp=True)
     if way.port != other.port:
         return
     yield from _services(a, b, way, other, finals[0][0], finals[1][0])
     buffers = buffer(a.behaviour, way), buffer(b.behaviour, other)
-    yield from _facts(buffers[0], buffers[1], "buffer: ", _BOTH, _BOTH)
+    by = (*_BOTH, Deciding(BUFFERS, way.port))
+    yield from _facts(buffers[0], buffers[1], "buffer: ", by, by)
 
 
 def _marks(
-    what: str, say: Callable[[Final2], str | None], one: Final2, other: Final2, differ: MarkPairs
+    what: str,
+    say: Callable[[Final2], str | None],
+    finals: tuple[Final2, Final2],
+    differ: MarkPairs,
+    by: tuple[Deciding, ...],
 ) -> Iterator[Contrast]:
     """Say what marks become, by a rule where there is one, else value by value."""
+    one, other = finals
     said = say(one), say(other)
     number = 0 if what == "ToS" else 1
     values = np.where(differ, one[number].astype(np.int64) << 16 | other[number], -1)
@@ -235,7 +245,7 @@ def _marks(
         marks = (0, 0) if value is None else (int(value) >> 16, int(value) & 0xFFFF)
         shown = [octet_words(mark) if number == 0 else str(mark) for mark in marks]
         words = [word if word is not None else mark for word, mark in zip(said, shown, strict=True)]
-        yield Contrast(what, words[0], words[1], _BOTH, _BOTH, where)
+        yield Contrast(what, words[0], words[1], by, by, where)
 
 
 def _sent(side: Acting, way: Way, *, ip: bool) -> str:

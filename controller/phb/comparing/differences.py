@@ -12,7 +12,18 @@ from phb.behaviour.behaviour import NOTHING, Behaviour, Route, Step, Treatment
 from phb.behaviour.deciding import NONE, Decided
 from phb.behaviour.marks import UNMARKED
 from phb.comparing.aligning import align
-from phb.comparing.contrast import CLASS, FORWARDING, INPUT, OUTPUT, Acting, Contrast, Deciding, contrasts
+from phb.comparing.contrast import (
+    BUFFERS,
+    CLASS,
+    FORWARDING,
+    INPUT,
+    OUTPUT,
+    PRIORITIES,
+    Acting,
+    Contrast,
+    Deciding,
+    contrasts,
+)
 from phb.comparing.outcome import Effect, MarkPairs, Shared, effect
 from phb.origin import Origin
 from phb.packets.boxes import ValueBox, difference, intersection
@@ -364,6 +375,11 @@ def _deciders(acting: Acting, decided: Decided, by: Iterable[Deciding], what: st
             service = behaviour.service(each.port, each.traffic_class)
             name = f"class {acting.class_name(each.traffic_class)}"
             found.append(Decider(name, service.origin if service.origin.line else None))
+        elif each.hook in (PRIORITIES, BUFFERS):
+            assert each.port is not None
+            origins = behaviour.priority_origins if each.hook == PRIORITIES else behaviour.buffer_origins
+            if each.port in origins:
+                found.append(Decider(each.hook, origins[each.port]))
         elif each.hook == FORWARDING:
             if decided.forwarding != NONE:
                 taken = behaviour.forwarding[decided.forwarding]

@@ -273,3 +273,13 @@ def test_user_priorities(said, expected):
 def test_refuses_what_is_not_there(text, found):
     with pytest.raises(InputError, match=found):
         behaviour(text)
+
+
+def test_places_of_what_no_rule_says():
+    found = behaviour(
+        "subnet-priorities:\n  - {mask: 0, mappings: [{tos: 9, user-priority: 5}]}\n  - {port: c, mask: 0}\n"
+        "queueing:\n  - {port: a, schedule: {kind: fifo}, buffers: {shared-bytes: 1000}}\n"
+    )
+    lines = len(NODE.splitlines())
+    assert {port: origin.line - lines for port, origin in found.priority_origins.items()} == {1: 2, 3: 3}
+    assert {port: origin.line - lines for port, origin in found.buffer_origins.items()} == {1: 5}

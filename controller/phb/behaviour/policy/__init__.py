@@ -9,7 +9,7 @@ from __future__ import annotations
 from phb.behaviour.behaviour import Behaviour
 from phb.behaviour.policy.forwarding import forwarding
 from phb.behaviour.policy.priorities import user_priorities
-from phb.behaviour.policy.queueing import buffers, services
+from phb.behaviour.policy.queueing import buffer_origins, buffers, services
 from phb.behaviour.policy.references import Node
 from phb.behaviour.policy.rules import steps
 from phb.behaviour.policy.treatments import Treatments
@@ -27,13 +27,16 @@ def behaviour_of_policy(policy: PolicySet, epochs: Epochs) -> Behaviour:
     node = Node(policy)
     treatments = Treatments(node)
     entering, leaving = steps(node, treatments, epochs)
+    priorities, priority_origins = user_priorities(node)
     return Behaviour(
         input=tuple(entering),
         forwarding=tuple(forwarding(node, epochs)),
         output=tuple(leaving),
-        user_priorities=user_priorities(node),
+        user_priorities=priorities,
+        priority_origins=priority_origins,
         services=services(node),
         buffers=buffers(node, treatments.streams),
+        buffer_origins=buffer_origins(node),
         class_names={
             None: DEFAULT_CLASS,
             **{each.name: each.name for each in policy.classes if each.name != DEFAULT_CLASS},

@@ -5,26 +5,31 @@ from __future__ import annotations
 from phb.behaviour.policy.references import Node, numbered
 from phb.errors import InputError
 from phb.model import SubnetPriority
+from phb.origin import Origin
 
 
-def user_priorities(node: Node) -> dict[int, tuple[int | None, ...]]:
-    """Give the map of every port of the node that has one; None leaves the priority.
+def user_priorities(node: Node) -> tuple[dict[int, tuple[int | None, ...]], dict[int, Origin]]:
+    """Give the map of every port of the node that has one, and where it is said; None leaves the priority.
 
     A port has its own map, or that of all others, which the host's port has not: its frames have their priority from
     elsewhere.
     """
-    own: dict[int, tuple[int | None, ...]] = {}
-    others: tuple[int | None, ...] | None = None
+    own: dict[int, SubnetPriority] = {}
+    others: SubnetPriority | None = None
     for statement in node.policy.subnet_priorities:
         if statement.port is not None or statement.address is not None:
-            own[_port(node, statement)] = _map(statement)
+            own[_port(node, statement)] = statement
         elif others is None and any(each.user_priority is not None for each in statement.mappings):
-            others = _map(statement)
+            others = statement
     if others is not None:
         # Packets leave by ports that the policy names, and it numbers those.
         named = (port for port in node.policy.ports if port.number is not None and port is not node.host)
         own = {numbered(port): others for port in named} | own
-    return {port: by_tos for port, by_tos in own.items() if any(each is not None for each in by_tos)}
+    maps = {port: _map(statement) for port, statement in own.items()}
+    return (
+        {port: by_tos for port, by_tos in maps.items() if any(each is not None for each in by_tos)},
+        {port: statement.origin() for port, statement in own.items()},
+    )
 
 
 def _port(node: Node, statement: SubnetPriority) -> int:

@@ -24,6 +24,7 @@ from phb.model import (
     RateBasis,
 )
 from phb.model import Shaper as SaidShaper
+from phb.origin import Origin
 
 
 def services(node: Node) -> dict[int, dict[Hashable, Service]]:
@@ -53,6 +54,11 @@ def buffers(node: Node, streams: Mapping[Hashable, str]) -> dict[tuple[int, Hash
                 size, said.shared_bytes, said.holes, idle_ms=said.idle_timeout_ms or 0, lent=lent
             )
     return found
+
+
+def buffer_origins(node: Node) -> dict[int, Origin]:
+    """Give where the buffers of ports are said."""
+    return {_port(node, each): each.buffers.origin() for each in node.policy.queueing if each.buffers is not None}
 
 
 def _port(node: Node, queueing: Queueing) -> int:
