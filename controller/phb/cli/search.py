@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phb.cli.application import BAD_INPUT, OK, REFUSED, app, epilog
+from phb.cli.application import BAD_INPUT, OK, app, epilog
 from phb.cli.asking import Asked, QuestionOptions
 from phb.cli.options import Files, Json, grouped
 from phb.cli.output import console, errors_as_json, print_error, print_json
@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from phb.searching.search import Answer
     from phb.searching.telling import Region
 
-SHOWN = 20
+NONE = 1
+_CODES = (
+    "Exit codes: 0 there are such packets; 1 there are none, which is proven; 2 bad input, or no answer in time; "
+    "130 interrupted."
+)
 
 
 @app.command(
@@ -23,6 +27,7 @@ SHOWN = 20
         'phb search branch.yaml --treatment "permission=blocked"',
         'phb search branch.yaml --match "source=10.0.0.0/8" --treatment "class!=bulk"',
         'phb search branch.yaml --match "dscp=ef ingress-port=lan"',
+        codes=_CODES,
     )
 )
 @grouped
@@ -45,13 +50,10 @@ def search(
             help="What becomes of them: words such as class=voice dropped=false, or {YAML}; repeated, any of them.",
         ),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, metavar="N", help="Regions that are shown.")] = SHOWN,
+    limit: Annotated[int, typer.Option(min=1, metavar="N", help="Regions that are shown.")] = 20,
     json: Json = False,
-) -> None:
-    """Find all packets that may be treated in a given way: blocked, of a class, unmetered, ... No switch is asked.
-
-    Exit code 0 means that there are some, 1 that there are none, which is proven; 2 is bad input, or no answer in time.
-    """
+) -> int:
+    """Find all packets that may be treated in a given way: blocked, of a class, unmetered, ... No switch is asked."""
     from phb.model import Conditions
     from phb.regions.budget import Budget
     from phb.searching.conditions import TreatmentConditions
@@ -76,9 +78,9 @@ def search(
         _print(asked, answer, regions)
     for region in regions:
         if region.wrong is not None:
-            print_error(f"phb: an error of phb: {region.wrong} ({region.example.text})")
+            print_error(f"phb: error of phb itself, please report it: {region.wrong} ({region.example.text})")
     unsure = any(region.wrong for region in regions) or (answer.open and not regions)
-    raise typer.Exit(BAD_INPUT if unsure else OK if regions else REFUSED)
+    return BAD_INPUT if unsure else OK if regions else NONE
 
 
 def _as_json(asked: Asked, answer: Answer, regions: list[Region]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phb.cli.application import OK, REFUSED, app, epilog
+from phb.cli.application import OK, app, epilog
 from phb.cli.asking import QuestionOptions
 from phb.cli.options import Json, grouped
 from phb.cli.output import console, errors_as_json, print_error, print_json
@@ -19,6 +19,8 @@ from phb.origin import Origin
 if TYPE_CHECKING:
     from phb.searching.verify import Verdict
 
+FAILED = 1
+_CODES = "Exit codes: 0 all is as expected; 1 it isn't, or wasn't proven in time; 2 bad input; 130 interrupted."
 _STYLES = {"ok": "green", "fails": "bold red", "open": "yellow"}
 
 
@@ -26,6 +28,7 @@ _STYLES = {"ok": "green", "fails": "bold red", "open": "yellow"}
     epilog=epilog(
         "phb verify branch.expectations.yaml",
         "phb verify branch.expectations.yaml new-branch.yaml --junit verified.xml",
+        codes=_CODES,
     )
 )
 @grouped
@@ -40,11 +43,8 @@ def verify(
         Path | None, typer.Option("--junit", metavar="FILE", help="Write the verdicts as JUnit XML, too.")
     ] = None,
     json: Json = False,
-) -> None:
-    """Prove for all packets that a policy does what is expected of it, or show a packet where it doesn't.
-
-    Exit code 1 means that an expectation fails, or that none was found to fail but not all could be proven in time.
-    """
+) -> int:
+    """Prove for all packets that a policy does what is expected of it, or show a packet where it doesn't."""
     from phb.searching.expectations import read_expectations
     from phb.searching.junit import junit as as_junit
     from phb.searching.verify import verify
@@ -76,8 +76,8 @@ def verify(
         console().print(", ".join(f"{count} {state}" for state, count in counts.items() if count))
     for verdict in verdicts:
         if verdict.counterexample is not None and verdict.counterexample.wrong is not None:
-            print_error(f"phb: an error of phb: {verdict.counterexample.wrong}")
-    raise typer.Exit(OK if counts["ok"] == len(verdicts) else REFUSED)
+            print_error(f"phb: error of phb itself, please report it: {verdict.counterexample.wrong}")
+    return OK if counts["ok"] == len(verdicts) else FAILED
 
 
 def _print(verdict: Verdict) -> None:

@@ -57,14 +57,23 @@ def ask(
             yield cell
             continue
         (decided,) = cell.decided
-        is_ip = not cell.box.subsets[Subset.VERSION] >> Version.NONE & 1
-        if (decided, is_ip) not in known:
-            each = tuple(outcomes(behaviour, decided, is_ip=is_ip))
-            truths = [(one, holds(asked, one, behaviour, policy)) for one in each]
-            known[decided, is_ip] = each, _which(truths, wanted)
-        each, which = known[decided, is_ip]
+        key = decided, is_ip(cell.box)
+        if key not in known:
+            each = tuple(outcomes(behaviour, decided, is_ip=key[1]))
+            known[key] = each, _which([(one, holds(asked, one, behaviour, policy)) for one in each], wanted)
+        each, which = known[key]
         for box, bits in _parts(cell.box, which):
             yield Found(box, decided, tuple(one for number, one in enumerate(each) if bits >> number & 1))
+
+
+def is_ip(box: ValueBox) -> bool:
+    """Whether a box is one of IP packets."""
+    return not box.subsets[Subset.VERSION] >> Version.NONE & 1
+
+
+def is_ipv4(box: ValueBox) -> bool:
+    """Whether a box is one of IPv4 packets."""
+    return box.subsets[Subset.VERSION] == 1 << Version.IPV4
 
 
 def _which(truths: list[tuple[Outcome, Truth]], wanted: int) -> NDArray[np.int32] | int:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from phb.behaviour.behaviour import Behaviour, RouteKind
 from phb.errors import InputError
@@ -88,6 +88,8 @@ class TreatmentConditions(Item):
         any_of: At least one of these.
         all_of: Each of these.
     """
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
 
     permission: Permission | None = None
     dropped: Flag | None = None

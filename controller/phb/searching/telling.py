@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -23,9 +23,9 @@ from phb.packets.epochs import Epochs
 from phb.packets.example import Example, example
 from phb.packets.space import UNTAGGED, Subset
 from phb.packets.words import Naming, Words, dscp_name, in_words
-from phb.searching.asking import Found
+from phb.searching.asking import Found, is_ip
 from phb.searching.conditions import class_name
-from phb.searching.outcomes import Outcome
+from phb.searching.outcomes import Outcome, outcomes
 from phb.searching.packets import every_frame
 
 _COLOURS = tuple(colour.value for colour in Colour)
@@ -55,6 +55,10 @@ class Subject:
         """Take what is asked about a policy in these epochs."""
         naming = Naming.of([policy], epochs)
         return cls(policy, behaviour_of_policy(policy, epochs), naming, tuple(every_frame(policy, epochs.all)))
+
+    def policy_port(self, number: int) -> str:
+        """Give the policy's name of a port, or its number."""
+        return next((port.name for port in self.policy.ports if port.number == number), str(number))
 
     @property
     def epochs(self) -> Epochs:
@@ -128,8 +132,17 @@ def regions(subject: Subject, found: Iterable[Found]) -> list[Region]:
         groups[order, places, tuple(_becomes(subject, each))].append(each)
     return [
         Region(tuple(parts), places, becomes, example(parts[0].box, subject.naming))
-        for (_, places, becomes), parts in sorted(groups.items(), key=lambda group: group[0][0])
+        for (_, places, becomes), parts in (
+            (key, sorted(parts, key=_familiar)) for key, parts in sorted(groups.items(), key=lambda group: group[0][0])
+        )
     ]
+
+
+def _familiar(found: Found) -> tuple[Any, ...]:
+    """Sort IPv4 first, then frames without a tag, then packets of many kinds before those of few."""
+    box = found.box
+    tagged = not box.subsets[Subset.TAG] >> UNTAGGED & 1
+    return box.subsets[Subset.VERSION], tagged, -box.volume, box.intervals
 
 
 def _becomes(subject: Subject, found: Found) -> Iterator[Becomes]:
@@ -190,25 +203,34 @@ def explained(
 
 
 def _checked(subject: Subject, region: Region, told: Explanation) -> Region:
-    outcome = region.found[0].outcomes[0]
-    rules = [rule.name for rule in (told.input, told.output) if rule is not None]
-    # A packet that forwarding drops, or a meter, is not asked by the output policy.
-    steps = outcome.steps if told.egress_port is not None or outcome.blocked else outcome.steps[: len(rules)]
-    agrees = len(rules) == len(steps) and all(
-        name.startswith(f"'{step.name}'") for name, step in zip(rules, steps, strict=True)
-    )
-    blocked = told.drop_reason == "blocked"
-    if not agrees or blocked is not outcome.blocked:
-        return _wrong(region, told)
-    if told.drop_reason is None and not outcome.policed:
-        port = None if outcome.port is None else subject.naming.shown(outcome.port)
-        own = class_name(subject.behaviour, outcome.traffic_class)
-        if told.egress_port not in (port, "the controller") or told.traffic_class != own:
-            return _wrong(region, told)
-    return region
-
-
-def _wrong(region: Region, told: Explanation) -> Region:
+    found = region.found[0]
+    # Which colour the one packet gets is its meter's choice: it need not be one that was looked for.
+    possible = outcomes(subject.behaviour, found.decided, is_ip=is_ip(found.box))
+    if any(_agrees(subject, outcome, found.box, told) for outcome in possible):
+        return region
     rules = ", ".join(rule.name for rule in (told.input, told.output) if rule is not None) or "no rule"
-    words = f"phb explain says of this packet: {rules}, {told.outcome}, class {told.traffic_class}"
-    return Region(region.found, region.rules, region.becomes, region.example, words)
+    words = f"phb explain says of this packet: {rules}, {told.colour}, {told.outcome}, class {told.traffic_class}"
+    return replace(region, wrong=words)
+
+
+def _agrees(subject: Subject, outcome: Outcome, box: ValueBox, told: Explanation) -> bool:
+    rules = [rule.name for rule in (told.input, told.output) if rule is not None]
+    # The output policy isn't asked of a packet that forwarding drops for what only that packet has, such as its TTL.
+    steps = outcome.steps if told.egress_port is not None or outcome.blocked else outcome.steps[: len(rules)]
+    if len(rules) != len(steps) or _COLOURS[outcome.colour] != told.colour:
+        return False
+    if not all(name.startswith(f"'{step.name}'") for name, step in zip(rules, steps, strict=True)):
+        return False
+    if outcome.blocked or outcome.policed:
+        return told.drop_reason == ("blocked" if outcome.blocked else "policed")
+    if told.drop_reason is not None:
+        return told.drop_reason not in ("blocked", "policed")
+    if told.egress_port == "the controller":
+        return True
+    tags = [tag for tag in range(UNTAGGED + 1) if box.subsets[Subset.TAG] >> tag & 1]
+    return (
+        outcome.port is not None
+        and told.egress_port == subject.policy_port(outcome.port)
+        and told.traffic_class == class_name(subject.behaviour, outcome.traffic_class)
+        and told.tos_after in outcome.marks[0][told.tos_before, tags]
+    )

@@ -1,0 +1,136 @@
+"""phb search: what it finds, what it proves not to be there, and what it says of bad questions."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from phb.model import PolicySet
+from phb.searching import search as searching
+from phb.searching.telling import Region, Subject
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+BRANCH = EXAMPLES / "policies" / "branch-router.yaml"
+OFFICE = EXAMPLES / "policies" / "office-hours.yaml"
+
+
+def test_found(phb):
+    code, out, err = phb("search", BRANCH, "--treatment", "permission=blocked")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[:3] == [
+        "1. tcp to any port 23, in wan",
+        f"   rule 'no-telnet-from-outside' at {BRANCH}:62",
+        "   blocked",
+    ]
+    (packet,) = re.fullmatch(r'   such as --packet "(tcp 192.0.2.1:40000 > \S+:23 in wan)"', lines[3]).groups()
+    assert lines[4:] == []
+    assert "dropped: blocked" in phb("explain", BRANCH, "--packet", packet)[1]
+
+
+def test_what_becomes_of_packets_by_colour(phb):
+    code, out, _ = phb(
+        "search",
+        BRANCH,
+        "--match",
+        "ingress-port=lan source=192.0.2.128/25 protocol=udp destination=203.0.113.0/24 destination-ports=16384-32767",
+    )
+    assert code == 0
+    assert "   green: class voice, metered at 512 kbit/s, to wan, level 0, dscp ef\n" in out
+    assert "   red: class voice, metered at 512 kbit/s, dropped by its meter\n" in out
+
+
+def test_nothing_is_proven(phb):
+    code, out, _ = phb("search", BRANCH, "--match", "protocol=udp", "--treatment", "permission=blocked")
+    assert (code, out) == (1, "no packet: proven\n")
+    code, out, _ = phb("search", "--json", BRANCH, "--match", "protocol=udp", "--treatment", "permission=blocked")
+    assert (code, json.loads(out)) == (1, {"regions": [], "more": 0, "open": [], "proven": True})
+
+
+def test_repeated_options_mean_any(phb):
+    _, out, _ = phb("search", BRANCH, "--treatment", "permission=blocked", "--treatment", "class=bulk")
+    assert "'no-telnet-from-outside'" in out
+    assert "'backups'" in out
+    code, _, _ = phb("search", BRANCH, "--match", "protocol=udp", "--match", "destination-ports=22",
+                     "--treatment", "permission=blocked")  # fmt: skip
+    assert code == 1
+    code, _, _ = phb("search", BRANCH, "--treatment", "permission=blocked", "--unless", "protocol=tcp")
+    assert code == 1
+
+
+def test_json(phb):
+    code, out, _ = phb("search", "--json", BRANCH, "--treatment", "class=bulk")
+    told = json.loads(out)
+    assert (code, told["more"], told["open"], told["proven"]) == (0, 0, [], True)
+    (region,) = told["regions"]
+    assert region["packets"][0]["match"] == {"ingress-port": "lan", "destination": "203.0.113.80"}
+    assert region["rules"] == [{"rule": "backups", "file": str(BRANCH), "line": 76}]
+    assert region["becomes"] == [{"colours": [], "text": "class bulk, to wan, dscp cs1"}]
+    assert region["example"]["at"] is None
+
+
+def test_an_example_at_its_time_is_what_explain_takes(phb):
+    code, out, _ = phb("search", "--json", OFFICE, "--treatment", "rule=no-downloads-in-december")
+    example = json.loads(out)["regions"][0]["example"]
+    assert example["at"][5:7] == "12"
+    code, out, _ = phb("explain", OFFICE, "--packet", example["packet"], "--at", example["at"])
+    assert code == 0
+    assert "dropped: blocked" in out
+    code, out, _ = phb("search", OFFICE, "--treatment", "rule=no-downloads-in-december", "--at", "2026-11-26T12:00")
+    assert (code, out) == (1, "no packet: proven\n")
+
+
+def test_no_time_is_no_answer(phb):
+    code, out, _ = phb("search", BRANCH, "--treatment", "clamped=true", "--timeout", "0")
+    assert code == 2
+    assert out.startswith("open, not looked at in time: ")
+    assert "proven" not in out
+
+
+def test_limit(phb):
+    code, out, _ = phb("search", BRANCH, "--limit", "1")
+    assert code == 0
+    assert out.splitlines()[-1].endswith("more regions (--limit)")
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        (["--match", "egress-port=wan"], "--match: found 'egress-port' of packets that come in"),
+        (["--match", "ingress-port=moon"], "--match: found port 'moon', expected one of the policy: 'lan', 'wan'"),
+        (["--treatment", "class=voise"], "--treatment: found class 'voise'"),
+        (["--treatment", "{not: {rule: x}}"], "--treatment: found rule 'x'"),
+        (["--treatment", "clas=voice"], "--treatment: found unknown key 'clas' ('class'?)"),
+        (["--timeout", "-1"], "timeout"),
+    ],
+)
+def test_bad_questions(phb, options, found):
+    code, out, err = phb("search", BRANCH, *options)
+    assert (code, out) == (2, "")
+    assert found in err
+
+
+def test_an_example_that_explain_contradicts_is_an_error(phb, monkeypatch):
+    """If the two models ever disagree, nobody is told that a region is true."""
+    find = searching.regions
+
+    def wrong(subject, found):
+        regions = find(subject, found)
+        other = find(subject, searching.ask(subject.behaviour, subject.policy, subject.everything, EVERYTHING, 1))[-1]
+        return [Region(each.found, each.rules, each.becomes, other.example) for each in regions]
+
+    EVERYTHING = searching.TreatmentConditions(taken=False)  # noqa: N806
+    monkeypatch.setattr(searching, "regions", wrong)
+    code, _, err = phb("search", BRANCH, "--treatment", "permission=blocked")
+    assert code == 2
+    assert "error of phb itself, please report it: phb explain says" in err
+
+
+def test_a_policy_without_ports_is_asked_at_all_of_them():
+    from datetime import datetime
+
+    from phb.packets.epochs import Epochs
+
+    subject = Subject.of(PolicySet(), Epochs.at(datetime(2026, 1, 1)))
+    assert all(box.subsets[1].bit_count() == 510 for box in subject.everything)
