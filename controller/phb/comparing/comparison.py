@@ -32,6 +32,8 @@ from phb.values import PROTOCOLS
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TOO_LONG = "not answered in the time that was allowed"
 
+SHARING = "whether they share meters, counters and queues with the same packets was " + TOO_LONG
+
 
 @dataclass(frozen=True)
 class Input:
@@ -98,7 +100,11 @@ def compare(
         tuple(_told(number, each, naming, checker) for number, each in enumerate(chosen, start=1)),
         node=node,
         more=len(weights) - len(chosen),
-        open=tuple(telling.OpenQuestion(words.text, TOO_LONG) for words in in_words(found.open, naming)),
+        open=tuple(
+            telling.OpenQuestion(words.text, why)
+            for boxes, why in ((found.open, TOO_LONG), (found.sharing_open, SHARING))
+            for words in in_words(boxes, naming)
+        ),
         left_out=tuple(_left_out(policies)),
         measure="number of packets that there could be" if traffic is None else f"bytes in {wanted.capture}",
         capture_packets=None if traffic is None else traffic.packets,

@@ -61,10 +61,17 @@ class Region(NamedTuple):
 
 @dataclass
 class Differences:
-    """All regions in which two behaviours differ, and boxes of packets of which it isn't known."""
+    """All regions in which two behaviours differ.
+
+    Attributes:
+        open: Packets of which it isn't known.
+        sharing_open: Packets of which it isn't known whether they share meters, counters and queues with the same
+            packets on both sides.
+    """
 
     regions: list[Region] = field(default_factory=list)
     open: list[ValueBox] = field(default_factory=list)
+    sharing_open: list[ValueBox] = field(default_factory=list)
 
 
 def differences(
@@ -131,18 +138,19 @@ class _Comparing:
         self._contrasts: dict[tuple[int, int, bool], tuple[Contrast, ...]] = {}
         self._found: dict[tuple[Difference, ...], list[ValueBox]] = {}
         self._open: list[ValueBox] = []
+        self._sharing_open: list[ValueBox] = []
         self._edges: dict[_Edge, int] = {}
 
     def done(self) -> Differences:
-        for cell in self._cells(same=True):
+        for cell in self._cells(self._open, same=True):
             pair = self._pair(cell)
             self._add(cell, _parts(cell.box, self._contrast(pair, cell.box)))
         if not self._one_to_one(self._edges.keys() | set(self._assumed())):
             self._sharing()
         regions = [Region(tuple(boxes), key) for key, boxes in self._found.items()]
-        return Differences(regions, self._open)
+        return Differences(regions, self._open, self._sharing_open)
 
-    def _cells(self, *, same: bool) -> Iterator[Cell]:
+    def _cells(self, left: list[ValueBox], *, same: bool) -> Iterator[Cell]:
         for each in divide(
             [side.behaviour for side in (self._a, self._b)],
             self._within,
@@ -152,7 +160,7 @@ class _Comparing:
             progress=self._progress,
         ):
             if isinstance(each, Open):
-                self._open.append(each.box)
+                left.append(each.box)
             else:
                 yield each
 
@@ -224,9 +232,9 @@ class _Comparing:
         """Tell of packets that share something with others on one side only."""
         self._edges.clear()
         cells = []
-        for cell in self._cells(same=False):
+        for cell in self._cells(self._sharing_open, same=False):
             cells.append((cell, tuple(self._of(cell, self._pair(cell)))))
-        if self._one_to_one(self._edges):
+        if self._sharing_open or self._one_to_one(self._edges):
             return
         # What most packets use counts as the same thing, the rest as what others than these use.
         kept: tuple[dict[Shared, Shared], dict[Shared, Shared]] = ({}, {})
@@ -246,7 +254,7 @@ class _Comparing:
                     mate = kept[side].get(edge[side])
                     if mate is not None:
                         partner = of[_Edge(edge.a, mate) if side == 0 else _Edge(mate, edge.b)]
-                        told.append(self._shares(edge, side, cell, partner))
+                        told.append(self._shares(edge, side, of[edge], partner))
             if told:
                 self._found.setdefault(tuple(dict.fromkeys(told)), []).append(cell.box)
 
