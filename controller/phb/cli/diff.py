@@ -251,8 +251,9 @@ def _summary(told: Comparison) -> str:
 
 def _print_region(output: Console, region: Region) -> None:
     parts = list(region.packets[:_PARTS])
-    if len(region.packets) > _PARTS:
-        parts.append(f"and {len(region.packets) - _PARTS} more parts")
+    more = len(region.packets) - len(parts) + region.more_parts
+    if more:
+        parts.append(f"and {more} more parts")
     seen = ""
     if region.capture_bytes is not None:
         seen = f"  ({region.capture_packets} packets, {region.capture_bytes} bytes of the capture)"

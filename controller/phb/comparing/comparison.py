@@ -23,8 +23,9 @@ from phb.packets.boxes import ValueBox, intersection
 from phb.packets.epochs import Epochs
 from phb.packets.example import Example, example
 from phb.packets.frames import packet_of_frame
+from phb.packets.joining import merge
 from phb.packets.space import UNTAGGED, Packet, Subset, Version, every_packet, first_packet, is_in
-from phb.packets.words import Naming, in_words
+from phb.packets.words import Naming, Words, in_words
 from phb.regions.budget import Budget
 from phb.targets import DEFAULT_TARGET
 from phb.values import PROTOCOLS
@@ -32,6 +33,9 @@ from phb.values import PROTOCOLS
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TOO_LONG = "not answered in the time that was allowed"
 
+_AT_ONCE = 150  # boxes that are put into words together: the time grows with the square of their number
+_SAID = 400  # boxes that are put into words if there are more, and so many of them together
+_TOGETHER = 20
 SHARING = "whether they share meters, counters and queues with the same packets was " + TOO_LONG
 
 
@@ -269,9 +273,20 @@ def _oddness(box: ValueBox, ports: int) -> tuple[bool, ...]:
     )
 
 
+def _words(boxes: Sequence[ValueBox], naming: Naming) -> tuple[list[Words], int]:
+    """Say a region; of very many boxes only the first, and how many are left."""
+    merged = merge(boxes)
+    if len(merged) <= _AT_ONCE:
+        return in_words(merged, naming), 0
+    # What goes together stands together: tagged and untagged packets of the same addresses and ports.
+    chosen = sorted(merged, key=lambda box: box.intervals)[:_SAID]
+    parts = [chosen[start : start + _TOGETHER] for start in range(0, len(chosen), _TOGETHER)]
+    return [words for part in parts for words in in_words(part, naming)], len(merged) - len(chosen)
+
+
 def _told(number: int, weight: _Weight, naming: Naming, checker: _Checker) -> telling.Region:
     region = weight.region
-    words = in_words(region.boxes, naming)
+    words, more = _words(region.boxes, naming)
     one = checker.example(region.boxes)
     seen = None if one is None else checker.seen(one)
     told, failed = [], []
@@ -294,9 +309,10 @@ def _told(number: int, weight: _Weight, naming: Naming, checker: _Checker) -> te
         float(weight.share),
         tuple(told),
         None if one is None else telling.Example(one.text, None if one.at is None else one.at.isoformat()),
-        weight.packets,
-        weight.bytes,
-        f"phb explain shows no difference of {', '.join(failed)} for the example" if failed else None,
+        capture_packets=weight.packets,
+        capture_bytes=weight.bytes,
+        more_parts=more,
+        failed=f"phb explain shows no difference of {', '.join(failed)} for the example" if failed else None,
     )
 
 

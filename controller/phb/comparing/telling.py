@@ -83,7 +83,9 @@ class Region:
         number: From 1, the one that matters most first.
         packets: Parts in words; a packet of the region lies in one of them.
         matches: The same parts for programs, as mappings in the words of the YAML format.
-        share: Of all packets that there are, by count, from 0 to 1; it may be tiny.
+        more_parts: Sets of packets that aren't in `packets` and `matches`, where a region has very many.
+        share: Of all packets that there are, from 0 to 1; it may be tiny. Each kind of packet (IP version or none,
+            protocol, with a tag or without) counts the same, in it each packet.
         capture_packets: Packets of the capture that lie in it; None without a capture.
         capture_bytes: Their bytes.
         differences: At least one.
@@ -99,6 +101,7 @@ class Region:
     example: Example | None
     capture_packets: int | None = None
     capture_bytes: int | None = None
+    more_parts: int = 0
     failed: str | None = None
 
 
