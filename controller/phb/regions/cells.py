@@ -26,6 +26,7 @@ from phb.regions.cutting import cut
 from phb.regions.effects import Effects, effects
 from phb.regions.encoding import DIMENSIONS, INTERVALS, LATER, MARK, Bools, Encoding, Ints
 from phb.regions.suspects import Suspects, suspects
+from phb.regions.wanted import Wanted, hopeful
 
 _BATCH = 200_000
 """Pairs that are worked on together: more take more memory, less take longer."""
@@ -36,6 +37,7 @@ def divide(
     within: Iterable[ValueBox],
     *,
     same: bool = False,
+    wanted: Wanted | None = None,
     effect: Effects | None = None,
     budget: Budget | None = None,
     progress: Callable[[float], None] | None = None,
@@ -47,6 +49,8 @@ def divide(
         within: Packets, before an output policy: GROUP is 0.
         same: Leaves out packets that are surely treated alike by both behaviours. Not all of them, unless what is
             given is looked at.
+        wanted: Leaves out packets whose steps surely aren't wanted, of one behaviour. It is asked of combinations of
+            steps, one for each that do the same; so it may depend on nothing but what they do.
         effect: What a treatment or route comes to, for `same`; by default `effects`: equal keys of streams, counters
             and queues are the same.
         budget: When it is spent, what is left is given as `Open`.
@@ -54,11 +58,16 @@ def divide(
     """
     if same and len(behaviours) != 2:
         raise ValueError(f"two behaviours are compared, not {len(behaviours)}")
+    if wanted is not None and len(behaviours) != 1:
+        raise ValueError(f"packets are looked for in one behaviour, not in {len(behaviours)}")
     whole = [box for box in within if box.volume]
     if not whole:
         return
     encoding = Encoding(behaviours, whole, effect or effects(*behaviours))
-    yield from _Division(encoding, suspects(encoding) if same else None, budget or Budget(), progress).cells()
+    division = _Division(encoding, suspects(encoding) if same else None, budget or Budget(), progress)
+    if wanted is not None:
+        division.hopeful = hopeful(encoding, wanted)
+    yield from division.cells()
 
 
 class _Division:
@@ -72,6 +81,7 @@ class _Division:
         progress: Callable[[float], None] | None,
     ) -> None:
         self.encoding, self.suspected, self.budget, self.progress = encoding, suspected, budget, progress
+        self.hopeful: tuple[Bools, ...] = ()
         self.count = encoding.count
         self.slots = (3 + COLOURS) * self.count
         self.asked_by_port = encoding.egress()
@@ -209,7 +219,10 @@ class _Division:
         return np.asarray(~takes.all(axis=1))
 
     def _doubtful(self, batch: Batch) -> Batch:
-        """Give the nodes that may have packets that are treated differently; all if that isn't asked for."""
+        """Give the nodes that may have packets that are asked for: treated differently, or by steps that are wanted."""
+        if self.hopeful and batch.nodes:
+            hope = self._hope(batch)
+            return batch if hope.all() else batch.some(hope)
         if self.suspected is None or not batch.nodes:
             return batch
         entries = self.encoding.entries
@@ -231,6 +244,20 @@ class _Division:
         doubt[:, 2] &= ~nowhere
         doubtful = doubt.any(axis=1) & ~blocked
         return batch if doubtful.all() else batch.some(doubtful)
+
+    def _hope(self, batch: Batch) -> Bools:
+        """Tell which nodes have entries that may be wanted in each list."""
+        effect = self.encoding.entries.effect[batch.entry]
+        hope = np.ones(batch.nodes, bool)
+        for kind in range(4):
+            # Output lists by colour are of one behaviour here, and take the place of the list that they come from.
+            pairs = batch.slot == kind if kind < 3 else batch.slot >= 3
+            node = batch.node[pairs]
+            here = np.ones(batch.nodes, bool)
+            here[node] = False
+            here[node[self.hopeful[min(kind, 2)][effect[pairs]]]] = True
+            hope &= here
+        return hope
 
     def _suspicious(self, batch: Batch) -> Bools:
         """Tell, by node and kind of list, whether entries of both lists may treat a packet differently."""
