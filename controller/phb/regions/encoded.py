@@ -10,6 +10,7 @@ from phb.behaviour.deciding import COLOURS, NONE, Decided, route, treatment
 from phb.behaviour.marks import UNMARKED, Marks
 from phb.packets.boxes import ValueBox
 from phb.packets.space import UNTAGGED, Subset, Version, every
+from phb.regions.effects import Effects, effects
 from phb.regions.formula import FALSE, TRUE
 from phb.regions.symbols import Binary, Chosen, Symbols
 
@@ -22,17 +23,20 @@ _COLOURS: Final = range(COLOURS)
 
 
 class Kinds:
-    """Numbers what steps of some behaviours do: equal numbers for what treats packets alike.
+    """Numbers what steps of some behaviours do: equal numbers for equal effects.
 
-    Streams and counters of connections count as present or absent: who shares them is another question. Of two
-    behaviours the classes are what serves them; of one they are themselves.
+    Args:
+        behaviours: One or two.
+        effect: What a treatment or route comes to; by default `phb.regions.effects`.
+        apart: What tells steps apart that do the same.
     """
 
-    def __init__(self, behaviours: Sequence[Behaviour], apart: Apart | None = None) -> None:
+    def __init__(
+        self, behaviours: Sequence[Behaviour], effect: Effects | None = None, apart: Apart | None = None
+    ) -> None:
         self._behaviours = behaviours
+        self._comes_to = effect or effects(*behaviours)
         self._apart = apart
-        self._ports = sorted({port for each in behaviours for port in each.services})
-        self._buffered = sorted({port for each in behaviours for port, _ in each.buffers})
         self._numbers: dict[Hashable, int] = {}
         self._known: dict[tuple[int, Treatment | Route], int] = {}
 
@@ -55,28 +59,10 @@ class Kinds:
         does = nothing if taken == NONE else steps[taken].does
         kind = self._known.get((number, does))
         if kind is None:
-            kind = self._known[number, does] = self._number(self._alike(number, does))
+            kind = self._known[number, does] = self._number(self._comes_to(number, does))
         if self._apart is None or taken == NONE:
             return kind
         return self._number((kind, self._apart(steps[taken])))
-
-    def _alike(self, number: int, does: Treatment | Route) -> Hashable:
-        behaviour = self._behaviours[number]
-        if len(self._behaviours) == 1:
-            return does
-        if isinstance(does, Route):
-            return does, None if does.port is None else behaviour.user_priorities.get(does.port)
-        if does.blocked:
-            return "blocked"
-        services = []
-        for port in self._ports:
-            service = behaviour.service(port, does.traffic_class)
-            services.append((service.facts, service.early))
-        buffers = tuple(behaviour.buffers.get((port, does.stream), ()) for port in self._buffered)
-        connections = (does.connections, does.clamp)
-        # Services are long and few.
-        served = self._number((tuple(services), buffers, does.stream is None))
-        return served, does.meter, does.colours, connections
 
     def _number(self, key: Hashable) -> int:
         return self._numbers.setdefault(key, len(self._numbers))

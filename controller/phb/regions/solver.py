@@ -17,17 +17,16 @@ from numpy.typing import NDArray
 from phb.behaviour.behaviour import Behaviour
 from phb.behaviour.deciding import Decided, decide
 from phb.packets.boxes import ValueBox
-from phb.packets.space import UNTAGGED, Packet, Subset, Version, is_in
+from phb.packets.space import UNTAGGED, Packet, Subset, Version
 from phb.regions.budget import Budget
-from phb.regions.cell import Cell, Open
+from phb.regions.effects import Effects
 from phb.regions.encoded import Apart, Effect, Encoded, Kinds
 from phb.regions.formula import FALSE, TRUE, Formula
-from phb.regions.generalising import cell_around
 from phb.regions.symbols import Symbols
 
-Wanted: TypeAlias = Callable[[tuple[Decided, ...]], "NDArray[np.bool_] | bool"]
+Wanted: TypeAlias = Callable[[tuple[Decided, ...], Version], "NDArray[np.bool_] | bool"]
 """Whether packets that some steps take are asked for: of shape (256, 9) where it depends on ToS octet and TAG. It is
-the same for all steps that do the same (`Kinds`), whatever stream or counter they name."""
+the same for all steps of equal effects (`Kinds`)."""
 MEMORY: Final = 1500
 """Megabytes that z3 may take."""
 
@@ -49,8 +48,9 @@ class Solver:
     Args:
         behaviours: One or two.
         within: Packets, each box of one IP version.
-        wanted: Which packets are asked for; None: those of different effects.
-        apart: What tells steps apart for `wanted`, beside what they do.
+        wanted: Which packets are asked for. Of two behaviours, packets of equal effects never are; None is all others.
+        effect: What treatments and routes come to; by default `phb.regions.effects`.
+        apart: What tells steps apart for `wanted` that do the same.
         budget: Limits time.
 
     Raises:
@@ -63,13 +63,14 @@ class Solver:
         within: Iterable[ValueBox],
         *,
         wanted: Wanted | None = None,
+        effect: Effects | None = None,
         apart: Apart | None = None,
         budget: Budget | None = None,
     ) -> None:
         import z3  # noqa: F401 - it takes 0.3 s, and is optional
 
         self._behaviours = tuple(behaviours)
-        self._kinds = Kinds(behaviours, apart)
+        self._kinds = Kinds(behaviours, effect, apart)
         self._wanted = wanted
         self._budget = budget or Budget()
         self._left: dict[Version, list[ValueBox]] = {}
@@ -77,11 +78,6 @@ class Solver:
             self._left.setdefault(Version(box.subsets[Subset.VERSION].bit_length() - 1), []).append(box)
         self._excluded: list[ValueBox] = []
         self._part: _Part | None = None
-
-    @property
-    def left(self) -> list[ValueBox]:
-        """The boxes in which there may be more packets than those that were found."""
-        return [box for boxes in self._left.values() for box in boxes]
 
     def find(self) -> Found | None:
         """Give a packet that is asked for and in no excluded box; None where it is proven that there is none.
@@ -111,40 +107,6 @@ class Solver:
             self._part.exclude(box)
 
 
-def regions(
-    behaviours: Sequence[Behaviour],
-    within: Iterable[ValueBox],
-    *,
-    wanted: Wanted | None = None,
-    apart: Apart | None = None,
-    budget: Budget | None = None,
-) -> Iterator[Cell | Open]:
-    """Give disjoint cells whose packets are asked for, all of them, as boxes that are as large as their steps allow.
-
-    In a cell, packets of some ToS octets and TAGs are asked for, at least one. What is left when the budget is spent is
-    given as `Open`; cells that were given before lie in it.
-    """
-    within = tuple(within)
-    limit = budget or Budget()
-    solver = Solver(behaviours, within, wanted=wanted, apart=apart, budget=limit)
-    given: list[ValueBox] = []
-    while True:
-        try:
-            found = None if limit.spent else solver.find()
-            if found is None:
-                yield from (Open(box) for box in solver.left)
-                return
-        except Unanswered:
-            yield from (Open(box) for box in solver.left)
-            return
-        whole = next(box for box in within if is_in(found.packet, box))
-        cell = cell_around(found.packet, found.decided, behaviours, whole, given)
-        yield cell
-        limit.given += 1
-        given.append(cell.box)
-        solver.exclude(cell.box)
-
-
 class _Part:
     """The question for packets of one version."""
 
@@ -158,6 +120,7 @@ class _Part:
         budget: Budget,
     ) -> None:
         self._behaviours, self._kinds, self._wanted, self._budget = behaviours, kinds, wanted, budget
+        self._version = version
         self._formula = Formula()
         self._symbols = Symbols(self._formula, within, _boxes(behaviours, version))
         self._sides = [
@@ -176,7 +139,7 @@ class _Part:
             decided = tuple(decide(behaviour, packet) for behaviour in self._behaviours)
             effects = tuple(self._kinds.effect(number, each) for number, each in enumerate(decided))
             if effects not in self._known:
-                self._known[effects] = True if self._wanted is None else self._wanted(decided)
+                self._known[effects] = True if self._wanted is None else self._wanted(decided, self._version)
                 self._exclude_unwanted(effects, self._known[effects])
             asked = self._known[effects]
             if asked if isinstance(asked, bool) else asked[packet.subsets[Subset.TOS], packet.subsets[Subset.TAG]]:

@@ -1,0 +1,114 @@
+"""Answers questions about behaviours with both engines, each where it is the better tool.
+
+Boxes (`cells`) are fast where rules are few or alike, and give all regions. The solver proves that there is nothing to
+find, or finds one packet, where boxes would become too many. So boxes come first, for a short time; then the solver is
+asked about what they have left; then boxes go on. `docs/policies/proof.md` has figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.util import find_spec
+from typing import Final
+
+from phb.behaviour.behaviour import Behaviour
+from phb.packets.boxes import ValueBox, difference
+from phb.packets.space import is_in
+from phb.regions import cells
+from phb.regions.budget import Budget
+from phb.regions.cell import Cell, Open
+from phb.regions.effects import Effects
+from phb.regions.encoded import Apart
+from phb.regions.generalising import cell_around
+from phb.regions.solver import Solver, Unanswered, Wanted
+
+FIRST_S: Final = 3.0
+"""Seconds for which boxes are divided before the solver is asked."""
+SOLVER_S: Final = 60.0
+"""Seconds for which the solver is asked at most: then boxes go on."""
+_SHARE: Final = 0.3
+"""Of the time that is left, what either of both may take at most."""
+_MANY: Final = 2_000
+"""Open boxes, of which the solver is no longer told each by itself."""
+
+
+def divide(
+    behaviours: Sequence[Behaviour],
+    within: Iterable[ValueBox],
+    *,
+    same: bool = False,
+    wanted: Wanted | None = None,
+    effect: Effects | None = None,
+    apart: Apart | None = None,
+    budget: Budget | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Iterator[Cell | Open]:
+    """Give cells as `cells.divide` does, and fewer open boxes.
+
+    Cells that nobody asks for may be given or left out: of `wanted`, those of which it says no; with `same`, those of
+    equal effects.
+
+    Args:
+        behaviours: Those that every cell decides.
+        within: Disjoint boxes.
+        same: Packets of equal effects aren't asked for, of two behaviours.
+        wanted: Which packets are asked for (`phb.regions.solver`).
+        effect: What a treatment or route comes to.
+        apart: What tells steps apart for `wanted` that come to the same.
+        budget: When it is spent, what is left is given as `Open`.
+        progress: Is told the share of the work that is done, 0 to 1, now and then.
+    """
+    limit = budget or Budget()
+    whole = tuple(box for box in within if box.volume)
+    if (not same and wanted is None) or find_spec("z3") is None:
+        yield from cells.divide(behaviours, whole, same=same, effect=effect, budget=limit, progress=progress)
+        return
+    left: list[ValueBox] = []
+    first = _part(limit, FIRST_S)
+    for each in cells.divide(behaviours, whole, same=same, effect=effect, budget=first, progress=progress):
+        if isinstance(each, Open):
+            left.append(each.box)
+        else:
+            yield each
+    limit.given += first.given
+    if left and not limit.spent:
+        yield from _left(behaviours, whole, left, same, wanted, effect, apart, limit, progress)
+    else:
+        yield from (Open(box) for box in left)
+
+
+def _left(
+    behaviours: Sequence[Behaviour],
+    whole: Sequence[ValueBox],
+    left: Sequence[ValueBox],
+    same: bool,
+    wanted: Wanted | None,
+    effect: Effects | None,
+    apart: Apart | None,
+    limit: Budget,
+    progress: Callable[[float], None] | None,
+) -> Iterator[Cell | Open]:
+    within = left if len(left) <= _MANY else whole
+    try:
+        question = Solver(behaviours, within, wanted=wanted, effect=effect, apart=apart, budget=_part(limit, SOLVER_S))
+        found = question.find()
+    except Unanswered:
+        pass
+    else:
+        if found is None:
+            return
+        for box in left:
+            if is_in(found.packet, box):
+                cell = cell_around(found.packet, found.decided, behaviours, box)
+                yield cell
+                limit.given += 1
+                left = [part for each in left for part in (difference(box, cell.box) if each is box else [each])]
+                break
+    yield from cells.divide(behaviours, left, same=same, effect=effect, budget=limit, progress=progress)
+
+
+def _part(limit: Budget, seconds: float) -> Budget:
+    cells_left = None if limit.cells is None else max(0, limit.cells - limit.given)
+    if limit.left is not None:
+        seconds = min(seconds, limit.left * _SHARE)
+    return Budget(seconds=seconds, cells=cells_left, clock=limit.clock)
