@@ -28,9 +28,9 @@ from phb.comparing.outcome import Effect, MarkPairs, Shared, effect
 from phb.origin import Origin
 from phb.packets.boxes import ValueBox, difference, intersection
 from phb.packets.space import NO_HEADER, UNTAGGED, Subset, Version, box_of, every, every_packet
+from phb.regions.answer import divide
 from phb.regions.budget import Budget
 from phb.regions.cell import Cell, Open
-from phb.regions.cells import divide
 from phb.values import PROTOCOLS
 
 

@@ -28,9 +28,9 @@ from phb.proving.keys import Keys
 from phb.proving.serving import Served, served_differently
 from phb.proving.tables import TableFaultError, behaviour_of_entries
 from phb.proving.tables.rows import described
+from phb.regions.answer import divide
 from phb.regions.budget import Budget
 from phb.regions.cell import Open
-from phb.regions.cells import divide
 from phb.targets import DEFAULT_TARGET, Capability
 from phb.values import LAST_QOS_GROUP
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from phb.behaviour.behaviour import Behaviour
+from phb.behaviour.behaviour import Behaviour, Step
 from phb.behaviour.deciding import Decided
 from phb.model import PolicySet
 from phb.packets.boxes import ValueBox
 from phb.packets.space import UNTAGGED, Subset, Version
-from phb.regions import cells
+from phb.regions import answer
 from phb.regions.budget import Budget
 from phb.regions.cell import Open
-from phb.searching.conditions import TreatmentConditions, Truth, holds
+from phb.searching.conditions import TreatmentConditions, Truth, holds, inner
 from phb.searching.outcomes import Outcome, outcomes
 
 _SHAPE = 256, UNTAGGED + 1
@@ -52,16 +52,29 @@ def ask(
         progress: Is told the share of the work that is done.
     """
     known: dict[tuple[Decided, bool], tuple[tuple[Outcome, ...], NDArray[np.int32] | int]] = {}
-    for cell in cells.divide([behaviour], within, budget=budget, progress=progress):
+
+    def outcomes_of(decided: Decided, *, is_ip: bool) -> tuple[tuple[Outcome, ...], NDArray[np.int32] | int]:
+        if (decided, is_ip) not in known:
+            each = tuple(outcomes(behaviour, decided, is_ip=is_ip))
+            truths = [(one, holds(asked, one, behaviour, policy)) for one in each]
+            known[decided, is_ip] = each, _which(truths, wanted)
+        return known[decided, is_ip]
+
+    def is_wanted(decided: tuple[Decided, ...], version: Version) -> NDArray[np.bool_] | bool:
+        which = outcomes_of(decided[0], is_ip=version is not Version.NONE)[1]
+        return bool(which) if isinstance(which, int) else which != 0
+
+    rules = {each.rule for each in inner(asked)}
+
+    def named(step: Step[Any]) -> str | None:
+        return step.name if step.name in rules else None
+
+    for cell in answer.divide([behaviour], within, wanted=is_wanted, apart=named, budget=budget, progress=progress):
         if isinstance(cell, Open):
             yield cell
             continue
         (decided,) = cell.decided
-        key = decided, is_ip(cell.box)
-        if key not in known:
-            each = tuple(outcomes(behaviour, decided, is_ip=key[1]))
-            known[key] = each, _which([(one, holds(asked, one, behaviour, policy)) for one in each], wanted)
-        each, which = known[key]
+        each, which = outcomes_of(decided, is_ip=not cell.box.subsets[Subset.VERSION] >> Version.NONE & 1)
         for box, bits in _parts(cell.box, which):
             yield Found(box, decided, tuple(one for number, one in enumerate(each) if bits >> number & 1))
 
