@@ -145,7 +145,8 @@ class Behaviour:
             values, None leaves it), asked last.
         services: By egress port, by class; class None is that of all classes that aren't there. A port that isn't there
             has one queue, first in, first out, without a limit.
-        buffers: By egress port and stream (None: packets without one): facts of the stream's private and shared buffer.
+        buffers: By egress port and stream: facts of the stream's private and shared buffer. None is that of all packets
+            whose stream has none there, which share it.
         class_names, stream_names: For people: what the policy calls them.
         priority_origins, buffer_origins: By egress port: where its user priorities and its buffers are said.
     """

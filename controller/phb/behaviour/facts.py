@@ -181,18 +181,18 @@ def early(minimum: int, maximum: int, slope: int, average_weight: int, halvings:
     )
 
 
-def buffer(private: int, shared: int, holes: int, *, idle_ms: int = 0, lent: int = 0) -> tuple[Fact, ...]:
+def buffer(private: int | None, shared: int, holes: int, *, idle_ms: int = 0, lent: int = 0) -> tuple[Fact, ...]:
     """Give the facts of a stream's buffer at a port.
 
     Args:
-        private: Bytes of its own.
+        private: Bytes of its own; None is the part of the pool that all streams without a buffer of their own share.
         shared: Bytes of the pool.
         holes: Of what is left of the pool a stream takes a part in so many.
         idle_ms: After which a private buffer is lent to the pool; 0 is never.
         lent: Bytes that the pool has more when all private buffers of the port are lent.
     """
     return (
-        ("private buffer", Measure(private, "bytes")),
+        *((("private buffer", Measure(private, "bytes")),) if private is not None else ()),
         ("shared buffer", Measure(shared, "bytes")),
         ("holes", holes),
         *(

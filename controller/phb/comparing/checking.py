@@ -130,7 +130,8 @@ def _queue(packet: TracedPacket, port: int, intent: NodeIntent, meets: Meets) ->
             for colour in range(3)
         ),
     )
-    yield "buffer", _plain(meets("buffer.stream_buffer", profile=profile, stream=packet.stream))
+    account = meets("buffer.stream_buffer", profile=profile, stream=packet.stream)
+    yield "buffer", (account is not None and "stream" in account.match, _plain(account))
 
 
 def _plain(entry: Entry | None) -> Hashable:

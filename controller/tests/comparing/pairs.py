@@ -192,6 +192,10 @@ DIFFERENT = {
         "queueing: [{port: line, schedule: {kind: fifo}, shaper: {rate: {value: 1, unit: Mbit/s, basis: ethernet}}}]",
         "queueing: [{port: line, schedule: {kind: fifo}, shaper: {rate: {value: 2, unit: Mbit/s, basis: ethernet}}}]",
     ),
+    "a buffer without bytes of its own": (
+        BUFFERS.replace("[{action: a, bytes: 3000}]", "[]"),
+        BUFFERS.replace("bytes: 3000}", "bytes: 0}"),
+    ),
     "a buffer": (BUFFERS, BUFFERS.replace("bytes: 3000}", "bytes: 4000}")),
     "a meter each": (
         f"actions: [{{name: a, meter: {METER}}}]\n"

@@ -49,7 +49,7 @@ def buffers(node: Node, streams: Mapping[Hashable, str]) -> dict[tuple[int, Hash
             stream: each.bytes for each in said.private for stream, action in streams.items() if action == each.action
         }
         lent = sum(private.values())
-        for stream, size in (*private.items(), (None, 0)):
+        for stream, size in (*private.items(), (None, None)):
             found[_port(node, queueing), stream] = buffer(
                 size, said.shared_bytes, said.holes, idle_ms=said.idle_timeout_ms or 0, lent=lent
             )

@@ -39,9 +39,8 @@ def buffers(tables: Tables, profiles: Mapping[int, int]) -> dict[tuple[int, Hash
             given = row.parameters
             if pools.setdefault(given["pool"], port) != port:
                 raise TableFaultError("a pool of two ports", row)
-            found[port, stream] = buffer(
-                given["private_bytes"], given["shared_bytes"], given["holes"], idle_ms=idle_ms, lent=lent
-            )
+            own = given["private_bytes"] if stream is not None or given["private_bytes"] else None
+            found[port, stream] = buffer(own, given["shared_bytes"], given["holes"], idle_ms=idle_ms, lent=lent)
         if len({row.parameters["pool"] for row in rows.values()}) > 1:
             raise TableFaultError("two pools of one port", *rows.values())
     return found
