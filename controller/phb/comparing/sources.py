@@ -40,7 +40,7 @@ def two_sides(words: Sequence[str]) -> tuple[list[str], list[str]]:
     elif len(words) == 2:
         sides = [words[0]], [words[1]]
     else:
-        found = f"{len(words)} policies without '{AGAINST}'"
+        found = f"{len(words)} of two policies" if len(words) < 2 else f"{len(words)} without '{AGAINST}'"
         raise InputError(Origin("diff"), found, f"two, or FILE... {AGAINST} FILE...")
     if not all(sides) or AGAINST in sides[1]:
         raise InputError(Origin(AGAINST), "no file on a side of it", f"FILE... {AGAINST} FILE...")

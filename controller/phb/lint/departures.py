@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from phb.packets.boxes import TooManyPieces, ValueBox, difference, intersection
 from phb.lint.finding import Context
 from phb.lint.regions import LIMIT, Region
 from phb.lint.traffic import blocks, class_of, drops
 from phb.model import Action, Queueing, Rule
+from phb.packets.boxes import TooManyPieces, ValueBox, difference, intersection
 from phb.values import TypeOfService
 
 # Places among the subsets of a region's box.

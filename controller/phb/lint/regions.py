@@ -16,7 +16,6 @@ from datetime import datetime
 from functools import cached_property
 from itertools import product
 
-from phb.packets.boxes import Interval, TooManyPieces, ValueBox, contains, subtract
 from phb.model import (
     Action,
     BehaviourAggregate,
@@ -30,6 +29,7 @@ from phb.model import (
     Validity,
 )
 from phb.origin import Origin
+from phb.packets.boxes import Interval, TooManyPieces, ValueBox, contains, subtract
 from phb.values import (
     LAST_QOS_GROUP,
     PROTOCOLS,

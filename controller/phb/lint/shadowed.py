@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from phb.packets.boxes import TooManyPieces, covering
 from phb.lint.candidates import Candidates
 from phb.lint.finding import Check, Context, Finding, Severity
 from phb.lint.regions import LIMIT, Region, effect, same_packets
+from phb.packets.boxes import TooManyPieces, covering
 
 SHADOWED, DUPLICATE = "shadowed-rule", "duplicate-rule"
 _NAMED = 3  # of the rules that together cover one

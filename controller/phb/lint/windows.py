@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from phb.packets.boxes import ValueBox, intersection
 from phb.lint.candidates import Candidates
 from phb.lint.finding import Check, Context, Finding, Severity
 from phb.lint.never import never_counts
 from phb.lint.regions import Region, effect, overlapping_packets
 from phb.lint.shadowed import shadowed
 from phb.model import Rule
+from phb.packets.boxes import ValueBox, intersection
 
 KIND = "overlapping-windows"
 
