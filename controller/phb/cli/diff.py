@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -24,7 +21,7 @@ from phb.cli.options import (
     grouped,
     open_state,
 )
-from phb.cli.output import console, print_error, print_errors, print_json
+from phb.cli.output import console, print_error, print_errors, print_json, working
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -194,25 +191,8 @@ def _document(
 def _compared(a: Input, b: Input, artifact: Artifact, wanted: Wanted, node: str | None) -> Comparison:
     from phb.comparing.comparison import compare
 
-    with _progress(node) as advance:
+    with working(f"comparing {node}" if node else "comparing") as advance:
         return compare(a, b, artifact, wanted, node=node, progress=advance)
-
-
-@contextmanager
-def _progress(node: str | None) -> Iterator[Callable[[float], None] | None]:
-    """Show on a terminal how much of the work is done."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-
-    from phb.visible import visible
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as shown:
-        task = shown.add_task(visible(f"comparing {node}" if node else "comparing"), total=1)
-        yield lambda done: shown.update(task, completed=done)
 
 
 def _print(output: Console, told: Document) -> None:

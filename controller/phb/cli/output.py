@@ -125,6 +125,24 @@ def progress(doing: str, total: int) -> Iterator[Callable[[], None]]:
         yield lambda: shown.advance(task)
 
 
+@contextmanager
+def working(doing: str) -> Iterator[Callable[[float], None] | None]:
+    """Show on a terminal how much of one thing is done; gives the function to call with its share, or None.
+
+    Nothing is printed meanwhile: it would go where this is shown.
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as shown:
+        task = shown.add_task(visible(doing), total=1)
+        yield lambda done: shown.update(task, completed=done)
+
+
 def print_notices(notices: Iterable[Notice], *, notes: bool = False) -> None:
     """List warnings on standard error; notes on lines that don't bear on packets too, or else how many there are."""
     listed = list(notices)

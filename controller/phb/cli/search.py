@@ -9,7 +9,7 @@ import typer
 from phb.cli.application import BAD_INPUT, OK, app, epilog
 from phb.cli.asking import Asked, QuestionOptions
 from phb.cli.options import Files, Json, grouped
-from phb.cli.output import console, errors_as_json, print_error, print_json
+from phb.cli.output import console, errors_as_json, print_error, print_json, working
 
 if TYPE_CHECKING:
     from phb.searching.search import Answer
@@ -70,7 +70,8 @@ def search(
         condition = wanted[0] if len(wanted) == 1 else TreatmentConditions(any_of=tuple(wanted))
         asked = questions.subject(files, quiet=json)
         budget = Budget(seconds=questions.timeout)
-        answer = search(asked.subject, packets, others, condition, budget=budget)
+        with working("searching") as progress:
+            answer = search(asked.subject, packets, others, condition, budget=budget, progress=progress)
     regions = asked.explained(answer.regions[:limit])
     if json:
         print_json(_as_json(asked, answer, regions))

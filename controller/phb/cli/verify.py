@@ -11,7 +11,7 @@ import typer
 from phb.cli.application import OK, app, epilog
 from phb.cli.asking import QuestionOptions
 from phb.cli.options import Json, grouped
-from phb.cli.output import console, errors_as_json, print_error, print_json
+from phb.cli.output import console, errors_as_json, print_error, print_json, working
 from phb.errors import InputError
 from phb.files import in_words, write_text
 from phb.origin import Origin
@@ -47,7 +47,8 @@ def verify(
     """Prove for all packets that a policy does what is expected of it, or show a packet where it doesn't."""
     from phb.searching.expectations import read_expectations
     from phb.searching.junit import junit as as_junit
-    from phb.searching.verify import verify
+    from phb.searching.verify import questions as questions_of
+    from phb.searching.verify import verdict
 
     with errors_as_json(wanted=json):
         said = read_expectations(expectations)
@@ -56,27 +57,29 @@ def verify(
             raise InputError(Origin(str(expectations)), "no 'policies', and no file", "one of them")
         asked = questions.subject(names, quiet=json)
         verdicts: list[Verdict] = []
-        for verdict in verify(asked.subject, said.expectations, questions.timeout):
-            shown = verdict.counterexample
-            checked = verdict if shown is None else replace(verdict, counterexample=asked.explained([shown])[0])
-            verdicts.append(checked)
+        for question in questions_of(asked.subject, said.expectations):
+            with working(question.expectation.name) as progress:
+                told = verdict(asked.subject, question, questions.timeout, progress)
+                if told.counterexample is not None:
+                    told = replace(told, counterexample=asked.explained([told.counterexample])[0])
+            verdicts.append(told)
             if not json:
-                _print(checked)
+                _print(told)
         if junit is not None:
             node = asked.subject.policy.node or ", ".join(names)
             try:
                 write_text(junit, as_junit(node, verdicts, asked.now))
             except OSError as error:
                 raise InputError(Origin(str(junit)), in_words(error), "a file that can be written") from None
-    states = [verdict.state.value for verdict in verdicts]
+    states = [told.state.value for told in verdicts]
     counts = {state: states.count(state) for state in _STYLES}
     if json:
-        print_json({"expectations": [_as_json(verdict) for verdict in verdicts], **counts})
+        print_json({"expectations": [_as_json(told) for told in verdicts], **counts})
     else:
         console().print(", ".join(f"{count} {state}" for state, count in counts.items() if count))
-    for verdict in verdicts:
-        if verdict.counterexample is not None and verdict.counterexample.wrong is not None:
-            print_error(f"phb: error of phb itself, please report it: {verdict.counterexample.wrong}")
+    for told in verdicts:
+        if told.counterexample is not None and told.counterexample.wrong is not None:
+            print_error(f"phb: error of phb itself, please report it: {told.counterexample.wrong}")
     return OK if counts["ok"] == len(verdicts) else FAILED
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 
-from phb.errors import InputError
+from phb.errors import InputError, each_of
+from phb.packets.boxes import ValueBox
 from phb.regions.budget import Budget
 from phb.regions.cell import Open
 from phb.searching.asking import Found, ask, is_ipv4
@@ -41,36 +42,52 @@ class Verdict:
     seconds: float
 
 
-def verify(subject: Subject, expectations: tuple[Expectation, ...], timeout_s: float | None) -> Iterator[Verdict]:
-    """Tell of each expectation whether it holds; `timeout_s` is for each.
+@dataclass(frozen=True)
+class Question:
+    """An expectation of a policy: that what would show otherwise isn't there, in these packets."""
+
+    expectation: Expectation
+    within: tuple[ValueBox, ...]
+
+
+def questions(subject: Subject, expectations: Iterable[Expectation]) -> list[Question]:
+    """Make questions of expectations.
 
     Raises:
         InputError: A condition names something that the policy doesn't have, or no packet is meant.
     """
-    questions = []
-    for each in expectations:
-        check_names(each.asked, subject.policy)
-        frames = meant(each.match, each.unless, subject.policy, subject.epochs.all)
-        if not frames.inside:
-            raise InputError(each.origin("match"), "conditions that no packet meets", "some packets")
-        questions.append((each, frames.outside if each.only else frames.inside))
-    for each, within in questions:
-        began = time.monotonic()
-        # What would show that it fails; of `sometimes` what shows that it holds.
-        wanted = NO if each.always else YES
-        ask_for = partial(ask, subject.behaviour, subject.policy, asked=each.asked, wanted=wanted)
-        first, left = _first(ask_for(within, budget=Budget(seconds=timeout_s)))
-        if first is not None and not is_ipv4(first.box):
-            # People read IPv4 more easily, where the same happens there.
-            first = _first(ask_for(filter(is_ipv4, within), budget=Budget(seconds=1)))[0] or first
-        if first is not None:
-            state = State.OK if each.sometimes else State.FAILS
-        elif left:
-            state = State.OPEN
-        else:
-            state = State.FAILS if each.sometimes else State.OK
-        shown = regions(subject, [first]) if first is not None and state is State.FAILS else [None]
-        yield Verdict(each, state, shown[0], time.monotonic() - began)
+    return each_of(partial(_question, subject, each) for each in expectations)
+
+
+def _question(subject: Subject, expectation: Expectation) -> Question:
+    check_names(expectation.asked, subject.policy)
+    frames = meant(expectation.match, expectation.unless, subject.policy, subject.epochs.all)
+    if not frames.inside:
+        raise InputError(expectation.origin("match"), "conditions that no packet meets", "some packets")
+    return Question(expectation, frames.outside if expectation.only else frames.inside)
+
+
+def verdict(
+    subject: Subject, question: Question, timeout_s: float | None, progress: Callable[[float], None] | None = None
+) -> Verdict:
+    """Tell whether an expectation holds, after at most some seconds, if they are given."""
+    expected, within = question.expectation, question.within
+    began = time.monotonic()
+    # What would show that it fails; of `sometimes` what shows that it holds.
+    wanted = NO if expected.always else YES
+    ask_for = partial(ask, subject.behaviour, subject.policy, asked=expected.asked, wanted=wanted)
+    first, left = _first(ask_for(within, budget=Budget(seconds=timeout_s), progress=progress))
+    if first is not None and not is_ipv4(first.box):
+        # People read IPv4 more easily, where the same happens there.
+        first = _first(ask_for(filter(is_ipv4, within), budget=Budget(seconds=1)))[0] or first
+    if first is not None:
+        state = State.OK if expected.sometimes else State.FAILS
+    elif left:
+        state = State.OPEN
+    else:
+        state = State.FAILS if expected.sometimes else State.OK
+    shown = regions(subject, [first])[0] if first is not None and state is State.FAILS else None
+    return Verdict(expected, state, shown, time.monotonic() - began)
 
 
 def _first(found: Iterator[Found | Open]) -> tuple[Found | None, bool]:
@@ -83,12 +100,12 @@ def _first(found: Iterator[Found | Open]) -> tuple[Found | None, bool]:
     return None, left
 
 
-def reasons(verdict: Verdict) -> list[str]:
+def reasons(told: Verdict) -> list[str]:
     """Say why an expectation doesn't hold, or isn't known to, a line each; nothing where it holds."""
-    origin, shown = verdict.expectation.origin(), verdict.counterexample
-    if verdict.state is State.OK:
+    origin, shown = told.expectation.origin(), told.counterexample
+    if told.state is State.OK:
         return []
-    if verdict.state is State.OPEN:
+    if told.state is State.OPEN:
         return ["not all packets were looked at in time (--timeout)", f"expected at {origin}"]
     if shown is None:
         return ["no packet is treated so: proven", f"expected at {origin}"]
