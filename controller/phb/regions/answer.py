@@ -8,17 +8,20 @@ asked about what they have left; then boxes go on. `docs/policies/proof.md` has 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from importlib.util import find_spec
 from typing import Final
 
+import numpy as np
+
 from phb.behaviour.behaviour import Behaviour
+from phb.behaviour.deciding import Decided
 from phb.packets.boxes import ValueBox, difference
-from phb.packets.space import is_in
+from phb.packets.space import Version, is_in
 from phb.regions import cells
 from phb.regions.budget import Budget
 from phb.regions.cell import Cell, Open
-from phb.regions.effects import Effects
-from phb.regions.encoded import Apart
+from phb.regions.effects import Apart, Effects
 from phb.regions.generalising import cell_around
 from phb.regions.solver import Solver, Unanswered, Wanted
 
@@ -60,19 +63,28 @@ def divide(
     """
     limit = budget or Budget()
     whole = tuple(box for box in within if box.volume)
+    divided = partial(
+        cells.divide,
+        behaviours,
+        same=same,
+        wanted=None if wanted is None or len(behaviours) != 1 else _by_steps(wanted),
+        effect=effect,
+        apart=apart,
+        progress=progress,
+    )
     if (not same and wanted is None) or find_spec("z3") is None:
-        yield from cells.divide(behaviours, whole, same=same, effect=effect, budget=limit, progress=progress)
+        yield from divided(whole, budget=limit)
         return
     left: list[ValueBox] = []
     first = _part(limit, FIRST_S)
-    for each in cells.divide(behaviours, whole, same=same, effect=effect, budget=first, progress=progress):
+    for each in divided(whole, budget=first):
         if isinstance(each, Open):
             left.append(each.box)
         else:
             yield each
     limit.given += first.given
     if left and not limit.spent:
-        yield from _left(behaviours, whole, left, same, wanted, effect, apart, limit, progress)
+        yield from _left(behaviours, whole, left, wanted, effect, apart, limit, divided)
     else:
         yield from (Open(box) for box in left)
 
@@ -81,12 +93,11 @@ def _left(
     behaviours: Sequence[Behaviour],
     whole: Sequence[ValueBox],
     left: Sequence[ValueBox],
-    same: bool,
     wanted: Wanted | None,
     effect: Effects | None,
     apart: Apart | None,
     limit: Budget,
-    progress: Callable[[float], None] | None,
+    divided: Callable[..., Iterator[Cell | Open]],
 ) -> Iterator[Cell | Open]:
     within = left if len(left) <= _MANY else whole
     try:
@@ -104,7 +115,12 @@ def _left(
                 limit.given += 1
                 left = [part for each in left for part in (difference(box, cell.box) if each is box else [each])]
                 break
-    yield from cells.divide(behaviours, left, same=same, effect=effect, budget=limit, progress=progress)
+    yield from divided(left, budget=limit)
+
+
+def _by_steps(wanted: Wanted) -> Callable[[Decided], bool]:
+    """Tell whether any packets that steps take are asked for."""
+    return lambda decided: any(np.any(wanted((decided,), version)) for version in Version)
 
 
 def _part(limit: Budget, seconds: float) -> Budget:

@@ -23,7 +23,7 @@ from phb.regions.batch import Batch, Numbers, joined, together
 from phb.regions.budget import Budget
 from phb.regions.cell import Cell, Open
 from phb.regions.cutting import cut
-from phb.regions.effects import Effects, effects
+from phb.regions.effects import Apart, Effects, effects
 from phb.regions.encoding import DIMENSIONS, INTERVALS, LATER, MARK, Bools, Encoding, Ints
 from phb.regions.suspects import Suspects, suspects
 from phb.regions.wanted import Wanted, hopeful
@@ -39,6 +39,7 @@ def divide(
     same: bool = False,
     wanted: Wanted | None = None,
     effect: Effects | None = None,
+    apart: Apart | None = None,
     budget: Budget | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Iterator[Cell | Open]:
@@ -53,6 +54,7 @@ def divide(
             steps, one for each that do the same; so it may depend on nothing but what they do.
         effect: What a treatment or route comes to, for `same`; by default `effects`: equal keys of streams, counters
             and queues are the same.
+        apart: What tells steps apart beside what they come to: None for packets that no step takes.
         budget: When it is spent, what is left is given as `Open`.
         progress: Is told the share of the work that is done, 0 to 1, now and then.
     """
@@ -63,7 +65,7 @@ def divide(
     whole = [box for box in within if box.volume]
     if not whole:
         return
-    encoding = Encoding(behaviours, whole, effect or effects(*behaviours))
+    encoding = Encoding(behaviours, whole, effect or effects(*behaviours), apart)
     division = _Division(encoding, suspects(encoding) if same else None, budget or Budget(), progress)
     if wanted is not None:
         division.hopeful = hopeful(encoding, wanted)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from phb.behaviour.behaviour import Behaviour, Route, Treatment
+from phb.behaviour.behaviour import Behaviour, Route, Step, Treatment
 
 Effects: TypeAlias = Callable[[int, Treatment | Route], Hashable]
 """Gives what a treatment or a route of a behaviour, by its number, comes to."""
+Apart: TypeAlias = Callable[[Step[Any]], Hashable]
+"""What tells steps apart beside what they do."""
 
 _BLOCKED = "blocked"
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from typing import Any, Final, TypeAlias, TypeVar
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Final, TypeAlias, TypeVar
 
 from phb.behaviour.behaviour import NO_ROUTE, NOTHING, Behaviour, Route, Step, Treatment
 from phb.behaviour.deciding import COLOURS, NONE, Decided, route, treatment
 from phb.behaviour.marks import UNMARKED, Marks
 from phb.packets.boxes import ValueBox
 from phb.packets.space import UNTAGGED, Subset, Version, every
-from phb.regions.effects import Effects, effects
+from phb.regions.effects import Apart, Effects, effects
 from phb.regions.formula import FALSE, TRUE
 from phb.regions.symbols import Binary, Chosen, Symbols
 
 Does = TypeVar("Does", Treatment, Route)
-Apart: TypeAlias = Callable[[Step[Any]], Hashable]
-"""What tells steps apart beside what they do."""
 Effect: TypeAlias = tuple[int, int, tuple[int | None, int | None, int | None]]
 """Kinds of an input treatment, of a route, and of output treatments by colour: None where a packet isn't asked."""
 _COLOURS: Final = range(COLOURS)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
@@ -19,7 +20,7 @@ from phb.behaviour.deciding import COLOURS, NONE
 from phb.behaviour.marks import Marks, table
 from phb.packets.boxes import ValueBox
 from phb.packets.space import PORTS, UNTAGGED, Dimension, Subset, every
-from phb.regions.effects import Effects
+from phb.regions.effects import Apart, Effects
 from phb.values import LAST_QOS_GROUP
 
 Bools: TypeAlias = NDArray[np.bool_]
@@ -130,6 +131,27 @@ class Entries:
 
 
 @dataclass
+class _Numbered:
+    """Numbers what the steps of a list do."""
+
+    effect: Callable[[Any], Hashable]
+    apart: Apart | None
+    numbers: dict[Hashable, int]
+    # By identity: most steps share a treatment, and hashing one takes long.
+    _known: dict[int, int] = field(default_factory=dict)
+
+    def of(self, does: Treatment | Route, step: Step[Any] | None) -> int:
+        """Give the number of what a step does: equal numbers for the same."""
+        if id(does) not in self._known:
+            self._known[id(does)] = self._number(self.effect(does))
+        number = self._known[id(does)]
+        return number if self.apart is None or step is None else self._number((number, self.apart(step)))
+
+    def _number(self, key: Hashable) -> int:
+        return self.numbers.setdefault(key, len(self.numbers))
+
+
+@dataclass
 class _Gathered:
     """Entries before the coordinates are known."""
 
@@ -140,7 +162,7 @@ class _Gathered:
     without: list[bool] = field(default_factory=list)
     does: list[Treatment | Route] = field(default_factory=list)
 
-    def add(self, steps: Sequence[Step[Any]], otherwise: Treatment | Route, effect: Callable[[Any], int]) -> None:
+    def add(self, steps: Sequence[Step[Any]], otherwise: Treatment | Route, effect: _Numbered) -> None:
         group = self.group[-1] if self.group else 0
         for number, step in enumerate(steps):
             group += 1
@@ -151,13 +173,13 @@ class _Gathered:
             self.without += [without for _, without in of_step]
             self.step += [number] * count
             self.group += [group] * count
-            self.effect += [effect(step.does)] * count
+            self.effect += [effect.of(step.does, step)] * count
             self.does += [step.does] * count
         self.boxes.append(None)
         self.without.append(False)
         self.step.append(NONE)
         self.group.append(group + 1)
-        self.effect.append(effect(otherwise))
+        self.effect.append(effect.of(otherwise, None))
         self.does.append(otherwise)
 
 
@@ -176,27 +198,19 @@ class Encoding:
         raw: By entry of an output list: which packets it asks for once their marks are known, as an index in `asked`.
     """
 
-    def __init__(self, behaviours: Sequence[Behaviour], within: Sequence[ValueBox], effects: Effects) -> None:
+    def __init__(
+        self, behaviours: Sequence[Behaviour], within: Sequence[ValueBox], effects: Effects, apart: Apart | None = None
+    ) -> None:
         """Encode behaviours."""
         count = self.count = len(behaviours)
         gathered = _Gathered()
-        self.starts = []
+        self.starts: list[int] = []
         for kind in ("input", "forwarding", "output"):
             numbers: dict[Hashable, int] = {}
             otherwise = NO_ROUTE if kind == "forwarding" else NOTHING
             for number, behaviour in enumerate(behaviours):
                 self.starts.append(len(gathered.step))
-                known: dict[int, int] = {}
-
-                def effect(
-                    does: Any, number: int = number, known: dict[int, int] = known, numbers: Any = numbers
-                ) -> int:
-                    # Most steps share a treatment, and hashing one takes long.
-                    if id(does) not in known:
-                        known[id(does)] = numbers.setdefault(effects(number, does), len(numbers))
-                    return known[id(does)]
-
-                gathered.add(getattr(behaviour, kind), otherwise, effect)
+                gathered.add(getattr(behaviour, kind), otherwise, _Numbered(partial(effects, number), apart, numbers))
         self.starts.append(len(gathered.step))
         first_forwarding, first_output = self.starts[count], self.starts[2 * count]
         self._treatments(gathered, first_forwarding)

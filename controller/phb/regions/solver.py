@@ -19,8 +19,8 @@ from phb.behaviour.deciding import Decided, decide
 from phb.packets.boxes import ValueBox
 from phb.packets.space import UNTAGGED, Packet, Subset, Version
 from phb.regions.budget import Budget
-from phb.regions.effects import Effects
-from phb.regions.encoded import Apart, Effect, Encoded, Kinds
+from phb.regions.effects import Apart, Effects
+from phb.regions.encoded import Effect, Encoded, Kinds
 from phb.regions.formula import FALSE, TRUE, Formula
 from phb.regions.symbols import Symbols
 
