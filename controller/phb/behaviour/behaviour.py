@@ -125,12 +125,15 @@ class Service:
             length basis, flow queueing; in the order in which people read it.
         early: Early detection, by colour (green, yellow, red) and ToS octet: facts, or None where packets aren't
             dropped early; () where there is none at all.
+        origin: Where the queue is said.
+        origins: Where single facts are said, by their words, and ``early detection``; all others at `origin`.
     """
 
     queue: Hashable
     facts: tuple[Fact, ...] = ()
     early: tuple[tuple[tuple[Fact, ...] | None, ...], ...] = ()
     origin: Origin = field(default=UNKNOWN, compare=False)
+    origins: Mapping[str, Origin] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,15 @@ SENT_TO: Final = "taken if sent to MAC"
 
 UNIT: Final = 1 << 32
 """Of the pipeline's fractions."""
+_UNITS: Final = ((1_000_000_000, "Gbit/s"), (1_000_000, "Mbit/s"), (1000, "kbit/s"))
+
+
+def rate_words(rate: int) -> str:
+    """Give a rate in bit/s exactly, in the largest unit in which it has at most three decimals."""
+    for unit, name in _UNITS:
+        if rate >= unit and rate * 1000 % unit == 0:
+            return f"{rate / unit:.15g} {name}"
+    return f"{rate} bit/s"
 
 
 class Measure(int):
@@ -56,7 +65,7 @@ class Shaper:
     def __str__(self) -> str:
         burst = f", burst {self.burst} bytes" if self.burst else ""
         counted = f", {self.overhead:+d} bytes each frame" if self.overhead else ""
-        return f"{self.rate} bit/s{burst}{counted}"
+        return f"{rate_words(self.rate)}{burst}{counted}"
 
 
 class Part(Fraction):
@@ -160,10 +169,10 @@ def service(
         *said("times a flow of precedence 0", times_a_flow),
         *(() if flows is None else flows.facts),
         *said("queue limit", Measure(queue_limit, "packets")),
-        *said("shaped to", shaper),
+        *said("class shaper", shaper),
         *said("hold queue", Measure(hold_queue, "packets")),
         *((("push-out", "yes"),) if push_out and hold_queue else ()),
-        *said("port shaped to", port_shaper),
+        *said("port shaper", port_shaper),
         *said("counted beside a frame", Measure(0 if discipline == FIRST_IN else overhead, "bytes")),
     )
 

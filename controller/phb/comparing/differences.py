@@ -382,7 +382,9 @@ def _deciders(acting: Acting, decided: Decided, by: Iterable[Deciding], what: st
             assert each.port is not None
             service = behaviour.service(each.port, each.traffic_class)
             name = f"class {acting.class_name(each.traffic_class)}"
-            found.append(Decider(name, service.origin if service.origin.line else None))
+            said = (at for word, at in service.origins.items() if what == word or what.startswith(f"{word} of "))
+            origin = next(said, service.origin)
+            found.append(Decider(name, origin if origin.line else None))
         elif each.hook in (PRIORITIES, BUFFERS):
             assert each.port is not None
             origins = behaviour.priority_origins if each.hook == PRIORITIES else behaviour.buffer_origins
@@ -396,7 +398,7 @@ def _deciders(acting: Acting, decided: Decided, by: Iterable[Deciding], what: st
             steps.append(behaviour.input[decided.input])
         elif each.hook == OUTPUT:
             steps += [behaviour.output[number] for number in dict.fromkeys(decided.output) if number != NONE]
-    said = _does(what)
-    chosen = [step for step in steps if said(step.does)] or steps
+    says = _does(what)
+    chosen = [step for step in steps if says(step.does)] or steps
     rules = list(dict.fromkeys(Decider(step.name, step.origin) for step in chosen))
     return (*rules, *found) or (Decider("", None),)

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phb.behaviour.behaviour import Meter, Route, RouteKind
+from phb.behaviour.facts import rate_words
 from phb.explain.words import dscp_name
 from phb.explain.words import tos_words as octet_words
 from phb.packets.space import UNTAGGED
-
-_UNITS: Final = ((1_000_000_000, "Gbit/s"), (1_000_000, "Mbit/s"), (1000, "kbit/s"))
-
-
-def rate_words(rate: int) -> str:
-    """Give a rate in bit/s exactly, in the largest unit with few digits."""
-    for unit, name in _UNITS:
-        if rate >= unit and rate * 1000 % unit == 0:
-            return f"{rate / unit:g} {name}"
-    return f"{rate} bit/s"
 
 
 def meter_words(meter: Meter | None) -> str:

@@ -74,7 +74,7 @@ class Outcome:
     @property
     def shaped(self) -> bool:
         """Whether its class or port has a shaper."""
-        return self.service is not None and any("shaped" in word for word, _ in self.service.facts)
+        return self.service is not None and any(word.endswith("shaper") for word, _ in self.service.facts)
 
     @property
     def early_detected(self) -> bool | NDArray[np.bool_]:

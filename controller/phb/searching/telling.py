@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from phb.behaviour.behaviour import Behaviour, RouteKind
+from phb.behaviour.facts import rate_words
 from phb.behaviour.policy import behaviour_of_policy
-from phb.comparing.wording import rate_words
 from phb.device.artifact import Artifact
 from phb.explain import explain, parse_packet
 from phb.explain.explanation import Explanation

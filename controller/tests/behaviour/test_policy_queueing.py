@@ -81,7 +81,7 @@ def test_it_is_not_what_asks_for_more(said):
         ("schedule: {kind: fair-queue, dialect: ios-12}, length-basis: ppp", "counted beside a frame", -10),
         (
             "schedule: {kind: fifo}, shaper: {rate: {value: 1.5, unit: kbit/s, basis: ip}, burst-bytes: 9}",
-            "port shaped to",
+            "port shaper",
             Shaper(1500, 9, -14),
         ),
     ],
@@ -160,7 +160,7 @@ def test_classes_without_a_queue_share_the_defaults():
 def test_a_class_may_be_shaped_and_have_fair_flows():
     shaper = "shaper: {rate: {value: 1, unit: Mbit/s, basis: ethernet}}"
     gold = facts(classes(f"gold, {shaper}, fair-queue: {{dialect: ios-hqf, dynamic-conversations: 16}}"), "gold")
-    assert (gold["shaped to"], gold["conversations"], gold["weights of flows"]) == (
+    assert (gold["class shaper"], gold["conversations"], gold["weights of flows"]) == (
         Shaper(1_000_000, 0, 0),
         16,
         "equal",
@@ -283,3 +283,31 @@ def test_places_of_what_no_rule_says():
     lines = len(NODE.splitlines())
     assert {port: origin.line - lines for port, origin in found.priority_origins.items()} == {1: 2, 3: 3}
     assert {port: origin.line - lines for port, origin in found.buffer_origins.items()} == {1: 5}
+
+
+@pytest.mark.parametrize(
+    ("rate", "words"),
+    [
+        (999, "999 bit/s"),
+        (64_000, "64 kbit/s"),
+        (1_500_000, "1.5 Mbit/s"),
+        (1_234_567, "1234.567 kbit/s"),
+        (10**9, "1 Gbit/s"),
+    ],
+)
+def test_rates_are_said_exactly(rate, words):
+    assert str(Shaper(rate, 0, 0)) == words
+
+
+def test_each_fact_has_its_place():
+    found = behaviour(
+        "queueing:\n  - port: a\n    hold-queue: 9\n    schedule:\n      kind: classes\n      queues:\n"
+        "        - class: gold\n          queue-limit: 5\n          bandwidth: {percent: 30}\n"
+    )
+    gold, lines = found.service(1, "gold"), len(NODE.splitlines())
+    assert {word: gold.origins[word].line - lines for word in ("hold queue", "queue limit", "share", "discipline")} == {
+        "hold queue": 3,
+        "queue limit": 8,
+        "share": 9,
+        "discipline": 4,
+    }

@@ -72,8 +72,8 @@ BEHAVIOUR = Behaviour(
     services={
         2: {
             "v": Service("q1", (("level", 0),)),
-            None: Service("q0", (("shaped to", 5),), early=DETECTED),
-            "b": Service("q0", (("shaped to", 5),)),
+            None: Service("q0", (("class shaper", 5),), early=DETECTED),
+            "b": Service("q0", (("class shaper", 5),)),
         }
     },
     class_names=NAMES,

@@ -92,13 +92,37 @@ def _services(node: Node, queueing: Queueing) -> dict[Hashable, Service]:
                 ),
                 detection(queue.early_detection, rate),
                 queue.origin(),
+                _places(queueing) | _places_of_class(queue),
             )
             for queue, share, times in queues
         }
     flows = _flows(schedule) if isinstance(schedule, FairQueue) else None
     facts = served(FIRST_IN if flows is None else FLOWS, flows=flows)
     early = detection(queueing.early_detection, rate)
-    return {None: Service(("port", port), facts, early, queueing.origin("schedule"))}
+    return {None: Service(("port", port), facts, early, queueing.origin("schedule"), _places(queueing))}
+
+
+def _places(queueing: Queueing) -> dict[str, Origin]:
+    """Give where the facts of a port are said."""
+    return {
+        "discipline": queueing.origin("schedule"),
+        "hold queue": queueing.origin("hold_queue"),
+        "push-out": queueing.origin("push_out"),
+        "port shaper": (queueing.shaper or queueing).origin(),
+        "counted beside a frame": queueing.origin("length_basis"),
+        "early detection": (queueing.early_detection or queueing).origin(),
+    }
+
+
+def _places_of_class(queue: ClassQueue) -> dict[str, Origin]:
+    """Give where the facts of a class's queue are said."""
+    return {
+        "level": queue.origin("level"),
+        **dict.fromkeys(("share", "times a flow of precedence 0"), (queue.bandwidth or queue).origin()),
+        "queue limit": queue.origin("queue_limit"),
+        "class shaper": (queue.shaper or queue).origin(),
+        "early detection": (queue.early_detection or queue).origin(),
+    }
 
 
 def _rate(node: Node, queueing: Queueing) -> Rate | None:

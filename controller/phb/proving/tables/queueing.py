@@ -10,6 +10,7 @@ from typing import Final
 from phb.behaviour.behaviour import Fact, Service
 from phb.behaviour.facts import CLASSES, FIRST_IN, FLOWS, Flows, Shaper, parts_of_whole, service
 from phb.intent import Entry, Exact, PortShaper
+from phb.origin import UNKNOWN
 from phb.proving.tables.buffering import buffers
 from phb.proving.tables.detecting import Detection
 from phb.proving.tables.rows import TableFaultError, Tables, signed
@@ -57,8 +58,8 @@ class Queues:
         )
         if scheduler is None or scheduler.action == "fifo":
             early = self._detection.of(profile, 0)
-            origins = {} if scheduler is None else {"origin": scheduler.origin}
-            return {None: Service(("port", port), served(FIRST_IN), early, **origins)}
+            origin = UNKNOWN if scheduler is None else scheduler.origin
+            return {None: Service(("port", port), served(FIRST_IN), early, origin)}
         overhead = signed(scheduler.parameters["overhead"])
         if scheduler.action == "flow_wfq":
             _, weights = self._by_precedence(profile, scheduler)
