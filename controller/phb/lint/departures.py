@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from phb.lint.finding import Context
-from phb.lint.regions import LIMIT, Region
+from phb.lint.regions import ARRIVING, Region
 from phb.lint.traffic import blocks, class_of, drops
 from phb.model import Action, Queueing, Rule
-from phb.packets.boxes import TooManyPieces, ValueBox, difference, intersection
+from phb.packets.boxes import Taken, ValueBox, covering, intersection, rest
+from phb.packets.space import Subset
 from phb.values import TypeOfService
-
-# Places among the subsets of a region's box.
-_EGRESS, _TOS, _GROUP = 1, 4, 7
 
 
 @dataclass(frozen=True)
@@ -28,43 +26,53 @@ def departures(context: Context, action: Action, code_point: int, queueing: Queu
     """Give the ways in which the action's traffic with this DSCP leaves a port, without regard to time."""
     policed, own = drops(action.meter), class_of(action)
     here = context.regions.leaving(queueing.port)
-    pieces = list(_arriving(context, action, code_point, here))
+    arriving = list(_arriving(context, action, code_point, here))
     found: set[Departure] = set()
-    whole = bool(pieces)
-    try:
-        for region in context.regions.all:
-            if not isinstance(region.item, Rule) or not pieces or not _is_output(region, here):
-                continue
-            taken = [both for piece in pieces for box in region.always if (both := intersection(piece, box))]
-            if not taken:
-                continue
-            for other in (context.actions[name] for name in region.item.actions if name in context.actions):
-                if blocks(other.meter):
-                    continue
-                found.add(Departure(other.traffic_class or own, policed or drops(other.meter)))
-            if region.zone == "":
-                pieces = _without(pieces, region)
-    except TooManyPieces:
-        found.clear()
-        whole = False
-    if pieces or not whole:
+    before: list[Taken] = []
+    for region in context.regions.all:
+        if not isinstance(region.item, Rule) or not _is_output(region, here):
+            continue
+        asked = [Taken(box, region.unless) for box in region.always]
+        ways = {
+            Departure(other.traffic_class or own, policed or drops(other.meter))
+            for name in region.item.actions
+            if (other := context.actions.get(name)) is not None and not blocks(other.meter)
+        }
+        if ways - found and any(
+            covering(each, before) is None for packets in arriving for each in _shared(packets, asked)
+        ):
+            found |= ways
+        if not region.timed:
+            before += asked
+    if not arriving or any(covering(packets, before) is None for packets in arriving):
         found.add(Departure(own, policed))
     return found
 
 
-def _arriving(context: Context, action: Action, code_point: int, here: int) -> Iterator[ValueBox]:
+def _shared(packets: Taken, asked: Iterable[Taken]) -> Iterator[Taken]:
+    for each in asked:
+        both = intersection(packets.box, each.box)
+        if both is not None:
+            yield Taken(both, (*packets.unless, *each.unless))
+
+
+def _arriving(context: Context, action: Action, code_point: int, here: int) -> Iterator[Taken]:
     """Give the traffic as an output policy of the port sees it: routed there, and marked."""
     wanted = sum(1 << octet for octet in range(256) if octet >> 2 == code_point)
     for region in context.regions.all:
         if action.name not in region.item.actions:
             continue
         for box in region.always:
-            tos = _marked(box.subsets[_TOS], action.mark) & wanted
-            if tos and box.subsets[_EGRESS] & context.regions.arriving:
-                subsets = list(box.subsets)
-                subsets[_EGRESS], subsets[_TOS] = here, tos
-                subsets[_GROUP] = 1 << (action.set_qos_group or 0)
-                yield ValueBox(box.intervals, tuple(subsets))
+            if box.subsets[Subset.EGRESS] != ARRIVING:
+                continue
+            # Exceptions ask for the marks before.
+            for left in rest(box, region.unless):
+                tos = _marked(left.subsets[Subset.TOS], action.mark) & wanted
+                if tos:
+                    subsets = list(left.subsets)
+                    subsets[Subset.EGRESS], subsets[Subset.TOS] = here, tos
+                    subsets[Subset.GROUP] = 1 << (action.set_qos_group or 0)
+                    yield Taken(ValueBox(left.intervals, tuple(subsets)))
 
 
 def _marked(octets: int, mark: TypeOfService | None) -> int:
@@ -74,12 +82,4 @@ def _marked(octets: int, mark: TypeOfService | None) -> int:
 
 
 def _is_output(region: Region, here: int) -> bool:
-    return any(box.subsets[_EGRESS] == here for box in region.always)
-
-
-def _without(pieces: list[ValueBox], region: Region) -> list[ValueBox]:
-    for box in region.always:
-        pieces = [left for piece in pieces for left in difference(piece, box)]
-        if len(pieces) > LIMIT:
-            raise TooManyPieces
-    return pieces
+    return any(box.subsets[Subset.EGRESS] == here for box in region.always)

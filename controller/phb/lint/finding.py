@@ -80,7 +80,7 @@ class Context:
     @cached_property
     def regions(self) -> Regions:
         """The packets of each rule and aggregate."""
-        return Regions(self.policy, self.actions)
+        return Regions(self.policy, self.actions, self.at)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,12 @@ _WITH_PORTS = (6, 17)  # TCP and UDP, whose ports the pipeline reads
 
 
 def _find(context: Context) -> Iterator[Finding]:
-    regions = context.regions
-    empty = {id(region.item) for region in regions.all if not region.always}
-    undecided = {id(rule) for rule in regions.undecided}
+    empty = {id(region.item) for region in context.regions.all if not region.always}
     for rule in context.policy.rules:
         portless = [conditions for conditions in rule.match if _asks_for_ports_in_vain(conditions)]
         if portless:
             yield _portless(rule, portless[0], whole=len(portless) == len(rule.match))
-        elif id(rule) in empty and id(rule) not in undecided and rule.unless:
+        elif id(rule) in empty and rule.unless:
             yield Finding(
                 MATCH,
                 Severity.ERROR,

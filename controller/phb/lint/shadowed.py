@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from phb.lint.candidates import Candidates
 from phb.lint.finding import Check, Context, Finding, Severity
-from phb.lint.regions import LIMIT, Region, effect, same_packets
-from phb.packets.boxes import TooManyPieces, covering
+from phb.lint.regions import Region, effect, within
+from phb.packets.boxes import covering
 
 SHADOWED, DUPLICATE = "shadowed-rule", "duplicate-rule"
 _NAMED = 3  # of the rules that together cover one
@@ -21,43 +21,33 @@ def _find(context: Context) -> Iterator[Finding]:
 def shadowed(context: Context) -> list[tuple[Region, list[Region]]]:
     """Give each rule and behaviour aggregate that is never asked, with the earlier ones that take its traffic.
 
-    A single earlier one is named where there is one. Rules that would take too many pieces to decide are left out.
+    A single earlier one is named where there is one.
     """
     regions = [region for region in context.regions.all if region.boxes]
-    zones = sorted({region.zone for region in regions if region.zone}) or [""]
-    found: dict[int, list[Region]] = {}
-    for zone in zones:
-        members = [region for region in regions if region.zone in ("", zone)]
-        for region, covers in _among(members):
-            found.setdefault(id(region), covers)
-    return [(region, found[id(region)]) for region in regions if id(region) in found]
-
-
-def _among(regions: list[Region]) -> Iterator[tuple[Region, list[Region]]]:
     owners = [region for region in regions for _ in region.boxes]
-    boxes = [box for region in regions for box in region.boxes]
-    candidates = Candidates(boxes)
+    taken = [each for region in regions for each in region.taken]
+    candidates = Candidates([each.box for each in taken])
+    found = []
     index = 0
     for region in regions:
         first, index = index, index + len(region.boxes)
         covers: dict[int, Region] = {}
-        for number, box in enumerate(region.boxes, start=first):
+        for number in range(first, index):
             # Boxes of one rule don't shadow each other, though they may overlap.
             earlier = [other for other in candidates.before(number) if other < first]
-            try:
-                used = covering(box, [boxes[other] for other in earlier], LIMIT)
-            except TooManyPieces:
-                used = None
+            used = covering(taken[number], [taken[other] for other in earlier])
             if used is None:
                 break
-            covers.update({id(owners[earlier[place]]): owners[earlier[place]] for place in used})
+            covers.update({earlier[place]: owners[earlier[place]] for place in used})
         else:
-            yield region, list(covers.values())
+            by_name = {id(covers[other]): covers[other] for other in sorted(covers)}
+            found.append((region, list(by_name.values())))
+    return found
 
 
 def _finding(region: Region, covers: list[Region]) -> Finding:
     same = effect(covers[0].item) == effect(region.item)
-    if len(covers) == 1 and same and same_packets(covers[0], region) and covers[0].boxes == region.boxes:
+    if len(covers) == 1 and same and within(covers[0], region):
         return Finding(
             DUPLICATE,
             Severity.WARNING,

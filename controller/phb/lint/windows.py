@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from phb.lint.candidates import Candidates
 from phb.lint.finding import Check, Context, Finding, Severity
 from phb.lint.never import never_counts
-from phb.lint.regions import Region, effect, overlapping_packets
+from phb.lint.regions import Region, effect, within
 from phb.lint.shadowed import shadowed
 from phb.model import Rule
-from phb.packets.boxes import ValueBox, intersection
+from phb.packets.space import Subset
 
 KIND = "overlapping-windows"
 
@@ -19,7 +19,7 @@ def _find(context: Context) -> Iterator[Finding]:
     timed = [
         region
         for region in context.regions.all
-        if region.zone
+        if region.timed
         and region.boxes
         and isinstance(region.item, Rule)
         and not never_counts(region.item.valid, context)
@@ -42,21 +42,12 @@ def _find(context: Context) -> Iterator[Finding]:
 
 
 def _conflict(earlier: Region, later: Region) -> bool:
+    one, other = (region.boxes[0].subsets[Subset.EPOCH] for region in (earlier, later))
     return (
-        earlier.zone == later.zone
-        and overlapping_packets(earlier, later)
-        and effect(earlier.item) != effect(later.item)
+        effect(earlier.item) != effect(later.item)
         # An exception inside a wider window is intended, such as a lunch break; only windows that cross are odd.
-        and not _window_within(later.boxes[0], earlier.boxes[0])
-        and not _window_within(earlier.boxes[0], later.boxes[0])
-        and any(intersection(one, other) is not None for one in earlier.boxes for other in later.boxes)
-    )
-
-
-def _window_within(inner: ValueBox, outer: ValueBox) -> bool:
-    low, high = outer.intervals[-1]
-    return all(not bits & ~wider for bits, wider in zip(inner.subsets[-4:], outer.subsets[-4:], strict=True)) and (
-        low <= inner.intervals[-1][0] and inner.intervals[-1][1] <= high
+        and bool(one & other and one & ~other and other & ~one)
+        and (within(later, earlier, anytime=True) or within(earlier, later, anytime=True))
     )
 
 

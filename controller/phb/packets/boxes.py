@@ -3,12 +3,11 @@
 A box is a product: for each dimension (addresses, ports, protocol, ToS, time of day, ...) a set of values. Where values
 have an order and rules speak of ranges, the set is an interval; where they are few it is any subset, as the bits of an
 integer. Boxes are closed under intersection, and a box less another is a few boxes, so unions are compared exactly.
-That may take many pieces; callers give a limit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
@@ -76,51 +75,75 @@ def difference(box: ValueBox, other: ValueBox) -> list[ValueBox]:
     return rest
 
 
-class TooManyPieces(Exception):  # noqa: N818 - a limit that was reached, not a mistake
-    """The answer would take more pieces than the caller allows."""
-
-
-def subtract(box: ValueBox, others: Iterable[ValueBox], limit: int) -> list[ValueBox]:
-    """Give the part of `box` outside all `others`.
-
-    Raises:
-        TooManyPieces: At some point more than `limit` pieces are left.
-    """
-    pieces = [box]
-    for other in others:
-        pieces = [piece for before in pieces for piece in difference(before, other)]
-        if not pieces:
-            break
-        if len(pieces) > limit:
-            raise TooManyPieces
-    return pieces
-
-
-def covering(box: ValueBox, others: Sequence[ValueBox], limit: int) -> list[int] | None:
-    """Tell which of `others` cover `box` together, by index: a single one if there is one; None where they don't.
-
-    Boxes that take nothing of the remainder of earlier ones are not listed.
-
-    Raises:
-        TooManyPieces: As `subtract`.
-    """
-    for index, other in enumerate(others):
-        if contains(other, box):
-            return [index]
-    shared = [intersection(box, other) for other in others]
-    # Boxes that together have fewer values than this one can't cover it: most calls end here.
-    if sum(part.volume for part in shared if part is not None) < box.volume:
-        return None
-    pieces, used = [box], []
-    for index, part in enumerate(shared):
-        if part is None:
+def rest(whole: ValueBox, boxes: Sequence[ValueBox]) -> Iterator[ValueBox]:
+    """Give the part of a box outside all others, as disjoint boxes."""
+    stack = [(whole, boxes)]
+    while stack:
+        piece, others = stack.pop()
+        meeting = [box for box in others if intersection(piece, box) is not None]
+        if not meeting:
+            yield piece
             continue
-        left = [piece for before in pieces for piece in difference(before, part)]
-        if left != pieces:
-            used.append(index)
-        pieces = left
-        if not pieces:
-            return used
-        if len(pieces) > limit:
-            raise TooManyPieces
-    return None
+        stack += [(part, meeting[1:]) for part in difference(piece, meeting[0])]
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The packets in a box and in none of others."""
+
+    box: ValueBox
+    unless: tuple[ValueBox, ...] = ()
+
+
+def covering(asked: Taken, others: Sequence[Taken]) -> list[int] | None:
+    """Tell which of `others` together have all packets of one, by index and ascending; None where they haven't.
+
+    A single one is named if there is one, and [] for no packets at all. Exact: it may take long where many boxes cover
+    each other's corners, and is fast where some packet is in none of them.
+    """
+    for number, other in enumerate(others):
+        if not other.unless and contains(other.box, asked.box):
+            return [number]
+    used = _used(asked, list(enumerate(others)))
+    if used is None:
+        return None
+    for number in used if len(used) > 1 else ():
+        if _used(asked, [(number, others[number])]) is not None:
+            return [number]
+    return used
+
+
+_Meeting: TypeAlias = tuple[int, ValueBox, tuple[ValueBox, ...]]
+"""What one has in common with a piece: its number, and the parts of that which it leaves."""
+_OWN = -1  # number of the asked one's own exceptions
+
+
+def _used(asked: Taken, others: Sequence[tuple[int, Taken]]) -> list[int] | None:
+    known = [(_OWN, Taken(box)) for box in asked.unless] + list(others)
+    meeting = list(_meeting(asked.box, ((number, each.box, each.unless) for number, each in known)))
+    # Boxes that together have fewer values than this one can't cover it: most calls end here.
+    if sum(shared.volume for _, shared, _ in meeting) < asked.box.volume:
+        return None
+    used: set[int] = set()
+    stack = [(asked.box, meeting)]
+    while stack:
+        piece, meeting = stack.pop()
+        if not meeting:
+            return None
+        # The largest leaves least; of equal ones the one in the middle leaves parts that have fewer each.
+        order = sorted(range(len(meeting)), key=lambda place: abs(2 * place - len(meeting)))
+        chosen = max(order, key=lambda place: meeting[place][1].volume)
+        number, shared, left = meeting[chosen]
+        used.add(number)
+        others_meeting = [each for place, each in enumerate(meeting) if place != chosen]
+        parts = [(part, list(_meeting(part, others_meeting))) for part in (*difference(piece, shared), *left)]
+        # What meets least is most likely in none.
+        stack += sorted(parts, key=lambda each: -len(each[1]))
+    return sorted(used - {_OWN})
+
+
+def _meeting(piece: ValueBox, others: Iterable[_Meeting]) -> Iterator[_Meeting]:
+    for number, box, unless in others:
+        shared = intersection(piece, box)
+        if shared is not None:
+            yield number, shared, tuple(left for each in unless if (left := intersection(shared, each)) is not None)

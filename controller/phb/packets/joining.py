@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from phb.packets.boxes import Interval, ValueBox, contains, difference, intersection
+from phb.packets.boxes import Interval, ValueBox, contains, intersection, rest
 from phb.packets.space import (
     NO_HEADER,
     NO_MESSAGE,
@@ -144,16 +144,6 @@ def _along(group: list[ValueBox], column: int) -> list[ValueBox]:
             joined.append((low, high))
     before, after = first.intervals[:column], first.intervals[column + 1 :]
     return [ValueBox((*before, side, *after), first.subsets) for side in joined]
-
-
-def rest(whole: ValueBox, boxes: Sequence[ValueBox]) -> Iterator[ValueBox]:
-    """Give the part of a box outside all others, as disjoint boxes."""
-    meeting = [box for box in boxes if intersection(whole, box) is not None]
-    if not meeting:
-        yield whole
-        return
-    for piece in difference(whole, meeting[0]):
-        yield from rest(piece, meeting[1:])
 
 
 def join(

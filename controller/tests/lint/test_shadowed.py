@@ -225,28 +225,48 @@ def test_host_rules_are_compared_by_the_ports_they_mean():
     assert [(region.name, [cover.name for cover in covers]) for region, covers in found] == [("b", ["a"])]
 
 
-def test_a_question_that_takes_too_many_pieces_is_left_open():
-    """Single cells cut out of a square leave ever more pieces; that is a limit, not a finding."""
-    rules = [
+def diagonal(count):
+    """Rules for single cells along the diagonal of a square: what is left of it falls into ever more pieces."""
+    pairs = [PortRange(number * 2, number * 2) for number in range(count)]
+    return [
+        Rule(name=f"r{number}", match=(Conditions(source_ports=pair, destination_ports=pair),))
+        for number, pair in enumerate(pairs)
+    ]
+
+
+HALVES = [
+    Rule(name="low", match=(Conditions(source_ports=PortRange(0, 999)),)),
+    Rule(name="high", match=(Conditions(source_ports=PortRange(1000, 65535)),)),
+]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "expected"),
+    [([*diagonal(1000), *HALVES], ["low", "high"]), (diagonal(1000), None), (HALVES, ["low", "high"])],
+)
+def test_however_many_pieces_it_takes(earlier, expected):
+    found = shadowed(Context(PolicySet(rules=(*earlier, Rule(name="everything"))), AT))
+    assert [(region.name, [cover.name for cover in covers]) for region, covers in found] == (
+        [] if expected is None else [("everything", expected)]
+    )
+
+
+def test_many_rules_that_take_all_together():
+    """A prefix, by all its longer ones, some of them with an exception that an earlier rule takes."""
+    networks = [AddressRange.parse(f"10.0.{number}.0/24") for number in range(256)]
+    telnet = Rule(name="telnet", match=(Conditions(protocol=6, destination_ports=PortRange(23, 23)),))
+    parts = [
         Rule(
             name=f"r{number}",
-            match=(
-                Conditions(
-                    source_ports=PortRange(number * 2, number * 2), destination_ports=PortRange(number * 2, number * 2)
-                ),
-            ),
+            match=(Conditions(source=network),),
+            unless=(Conditions(protocol=6, destination_ports=PortRange(23, 23)),) if number % 2 else (),
         )
-        for number in range(1000)
+        for number, network in enumerate(networks)
     ]
-    halves = [
-        Rule(name="low", match=(Conditions(source_ports=PortRange(0, 999)),)),
-        Rule(name="high", match=(Conditions(source_ports=PortRange(1000, 65535)),)),
-    ]
-    everything = Rule(name="everything")
-    assert shadowed(Context(PolicySet(rules=(*rules, *halves, everything)), AT)) == []
-    assert [region.name for region, _ in shadowed(Context(PolicySet(rules=(*halves, everything)), AT))] == [
-        "everything"
-    ]
+    whole = Rule(name="whole", match=(Conditions(source=AddressRange.parse("10.0.0.0/16")),))
+    (found,) = shadowed(Context(PolicySet(rules=(telnet, *parts, whole)), AT))
+    assert (found[0].name, len(found[1])) == ("whole", 257)
+    assert shadowed(Context(PolicySet(rules=(*parts, whole)), AT)) == []
 
 
 @pytest.mark.parametrize(

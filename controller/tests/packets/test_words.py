@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from packet_sets import NAMING, THERE, boxes, meant
 
 from phb.model import Conditions
-from phb.packets.boxes import intersection
-from phb.packets.joining import join, merge, narrow, rest, wide
+from phb.packets.boxes import intersection, rest
+from phb.packets.joining import join, merge, narrow, wide
 from phb.packets.words import in_words
 from tests.examples import share
 
