@@ -117,8 +117,8 @@ windows_drawn = st.builds(
 )
 
 
-@settings(max_examples=share(30), deadline=None)
-@given(st.lists(windows_drawn, min_size=1, max_size=4), st.integers(0, 200))
+@settings(max_examples=share(20), deadline=None)
+@given(st.lists(windows_drawn, min_size=1, max_size=4), st.integers(0, 60))
 def test_epochs_are_what_a_walk_through_the_years_meets(windows, hours):
     """Against the moments at which something changes, one after another, of the next two years."""
     asked = policy(*windows)

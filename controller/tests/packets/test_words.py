@@ -28,7 +28,7 @@ def same(one, other):
     return not without(one, other) and not without(other, one)
 
 
-@settings(max_examples=share(150), deadline=None)
+@settings(max_examples=share(40), deadline=None)
 @given(st.lists(boxes(), min_size=1, max_size=4))
 def test_words_mean_the_boxes(asked):
     there = only_there(asked)
@@ -37,7 +37,7 @@ def test_words_mean_the_boxes(asked):
     assert all(each.text for each in words)
 
 
-@settings(max_examples=share(100), deadline=None)
+@settings(max_examples=share(40), deadline=None)
 @given(st.lists(boxes(), min_size=1, max_size=4), st.lists(boxes(), max_size=4))
 def test_rules_in_yaml_mean_the_same(asked, excepted):
     there = without(only_there(asked), excepted)
@@ -52,7 +52,7 @@ def test_rules_in_yaml_mean_the_same(asked, excepted):
             )
 
 
-@settings(max_examples=share(100), deadline=None)
+@settings(max_examples=share(40), deadline=None)
 @given(st.lists(boxes(), min_size=1, max_size=5))
 def test_merged_boxes_are_the_same_set_and_disjoint(asked):
     disjoint = []
@@ -64,7 +64,7 @@ def test_merged_boxes_are_the_same_set_and_disjoint(asked):
     assert not without(asked, merged)
 
 
-@settings(max_examples=share(100), deadline=None)
+@settings(max_examples=share(40), deadline=None)
 @given(st.lists(boxes(), min_size=1, max_size=5))
 def test_joined_boxes_are_the_same_set(asked):
     there = only_there(asked)
