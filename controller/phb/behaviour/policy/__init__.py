@@ -1,7 +1,10 @@
 """A policy as a behaviour, read from the model alone: nothing of this knows the compiler.
 
-references < conditions, marks, meters < treatments < rules
-references < forwarding
+    references < conditions, marks, meters < treatments < rules
+    references < forwarding, priorities
+    shares, detection < queueing
+
+Where the pipeline keeps rounded numbers, these are rounded alike, by what docs/inside/scheduling.md says of it.
 """
 
 from __future__ import annotations
