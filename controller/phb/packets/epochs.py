@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from phb.errors import InputError
 from phb.model import PolicySet, Validity
-from phb.packets.windows import Window, windows_of
+from phb.packets.windows import Window, in_words, windows_of
 from phb.validity import always
 
 LIMIT = 4096
@@ -96,12 +96,13 @@ class Epochs:
     def _numbers(self) -> dict[bytes, int]:
         return {counting: number for number, counting in enumerate(self._truth)}
 
-    def words(self, epochs: int) -> tuple[str, ...]:
-        """Say some of the epochs, given as bits: any of these times."""
+    def words(self, epochs: int, among: int | None = None) -> tuple[str, ...]:
+        """Say some of the epochs, given as bits: any of these times. Only those `among` these have to be told apart."""
+        others = (self.all if among is None else among) & ~epochs
         chosen = [number for number in range(len(self.moments)) if epochs >> number & 1]
         combinations = _combinations(
             [self._truth[number] for number in chosen],
-            [each for number, each in enumerate(self._truth) if not epochs >> number & 1],
+            [each for number, each in enumerate(self._truth) if others >> number & 1],
         )
         if self.windows and len(combinations) <= _SAID:
             return tuple(self._said(each) for each in combinations)
@@ -109,14 +110,12 @@ class Epochs:
 
     def _said(self, counting: dict[int, bool]) -> str:
         """Say a combination of windows that count and windows that don't."""
-        zones = {window.zone for window in self.windows}
-        words = [
-            f"{window.words()} {window.zone or 'local time'}" if len(zones) > 1 else window.words()
-            for window in self.windows
-        ]
-        inside = " and ".join(words[place] for place, counts in counting.items() if counts)
-        outside = " or ".join(words[place] for place, counts in counting.items() if not counts)
-        return (inside or "always") + (f" except {outside}" if outside else "")
+        several = len({window.zone for window in self.windows}) > 1
+        inside = [self.windows[place] for place, counts in counting.items() if counts]
+        outside = [self.windows[place] for place, counts in counting.items() if not counts]
+        once = several and len({window.zone for window in (*inside, *outside)}) == 1
+        said = in_words(inside, outside, zones=several and not once)
+        return f"{said} {(inside or outside)[0].zone_name}" if once else said
 
 
 def _combinations(inside: Sequence[bytes], outside: Sequence[bytes]) -> list[dict[int, bool]]:

@@ -132,7 +132,7 @@ def _words_of_part(part: Part, naming: Naming) -> Iterator[Words]:
     for piece in _pieces(part.box):
         said = _Saying(piece, naming)
         exceptions = [
-            _Saying(_Piece(other.box, versions), naming, positive=True)
+            _Saying(_Piece(other.box, versions), naming, among=piece.box.subsets[Subset.EPOCH] & naming.epochs.all)
             for box in part.unless
             for other in _pieces(box)
             if (versions := _asked(other.versions, piece.versions)) and intersection(piece.box, other.box) is not None
@@ -238,13 +238,14 @@ class _Saying:
 
     Attributes:
         match, unless: In YAML's keys. A subset is said by what it lacks where that is shorter; in the text alone where
-            it is an exception itself (`positive`), which has no exceptions of its own.
+            it is an exception itself, which has no exceptions of its own. Of an exception's times it is said how they
+            differ from those `among` which it is one.
     """
 
-    def __init__(self, piece: _Piece, naming: Naming, *, positive: bool = False) -> None:
+    def __init__(self, piece: _Piece, naming: Naming, *, among: int | None = None) -> None:
         self.match: Conditions = {}
         self.unless: list[Conditions] = []
-        self._positive = positive
+        self._positive = among is not None
         self._naming = naming
         self._texts: dict[str, str] = {}
         self._versions = piece.versions
@@ -257,7 +258,7 @@ class _Saying:
             self._ip(box)
         self._tag(box)
         self._subset("qos-group", box.subsets[Subset.GROUP], LAST_QOS_GROUP + 1, "qos-group", int)
-        self._when(box.subsets[Subset.EPOCH])
+        self._when(box.subsets[Subset.EPOCH], naming.epochs.all if among is None else among)
 
     def _ip(self, box: ValueBox) -> None:
         self._subset("protocol", box.subsets[Subset.PROTOCOL], 256, "", write_protocol)
@@ -405,9 +406,9 @@ class _Saying:
         else:
             self._say(said[0], said[1], _marked(*said), "tos")
 
-    def _when(self, epochs: int) -> None:
-        if epochs & self._naming.epochs.all != self._naming.epochs.all:
-            words = list(self._naming.epochs.words(epochs))
+    def _when(self, epochs: int, among: int) -> None:
+        if among & ~epochs:
+            words = list(self._naming.epochs.words(epochs & among, among))
             self._say("when", words, _some(words))
 
 

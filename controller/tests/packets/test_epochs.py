@@ -19,6 +19,9 @@ UTC_ZONE, BERLIN, KOLKATA = map(ZoneInfo, ("UTC", "Europe/Berlin", "Asia/Kolkata
 NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)  # a Thursday
 WORK = Validity(days=("monday", "tuesday", "wednesday", "thursday", "friday"), time="8:00-18:00")
 LUNCH = Validity(time="12:00-13:00")
+LONGER = Validity(days=WORK.days, time="7:30-20:00")
+EARLY = Validity(days=WORK.days, time="7:00-8:00")
+NIGHT = Validity(time="21:00-13:00")
 
 
 def policy(*windows, zone=UTC_ZONE):
@@ -152,6 +155,16 @@ WORDS = {
         lambda epochs: epochs.bits(WORK, UTC_ZONE) | epochs.bits(LUNCH, UTC_ZONE),
         ("12:00-13:00", "monday-friday 08:00-18:00"),
     ),
+    "what is left of the same days": (
+        (WORK, LONGER, EARLY),
+        lambda epochs: epochs.bits(LONGER, UTC_ZONE) & ~epochs.bits(WORK, UTC_ZONE) & ~epochs.bits(EARLY, UTC_ZONE),
+        ("monday-friday 18:00-20:00",),
+    ),
+    "over midnight": (
+        (NIGHT, LUNCH),
+        lambda epochs: epochs.all & ~epochs.bits(LUNCH, UTC_ZONE) & epochs.bits(NIGHT, UTC_ZONE),
+        ("21:00-12:00",),
+    ),
     "of a year": (
         (Validity(months=(1, 2, 3, 7), days_of_month=(1, 15)),),
         lambda epochs: 2,
@@ -182,3 +195,11 @@ def test_too_many_windows_are_refused(monkeypatch):
     monkeypatch.setattr(module, "LIMIT", 3)
     with pytest.raises(InputError, match="4 different sets of rules that count"):
         Epochs.of([policy(WORK, LUNCH)], NOW)
+
+
+def test_words_among_some_say_less():
+    december = Validity(months=(12,))
+    epochs = Epochs.of([policy(WORK, december)], NOW)
+    work, in_december = epochs.bits(WORK, UTC_ZONE), epochs.bits(december, UTC_ZONE)
+    assert epochs.words(work & in_december) == ("monday-friday 08:00-18:00 and in december",)
+    assert epochs.words(work & in_december, among=work) == ("in december",)
