@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,14 +11,18 @@ import typer
 
 from phb.cli.application import REFUSED, app, epilog
 from phb.cli.options import DeviceId, Json, ProgramOptions, ReachOptions, SwitchOptions, check_address, grouped
-from phb.cli.output import print_json, print_losses, print_notices
+from phb.cli.output import print_errors, print_json, print_losses, print_notices
 from phb.errors import InputError
 from phb.files import in_words, write_text
 from phb.origin import Origin
 
 if TYPE_CHECKING:
+    from phb.comparing.conversion import Proof
     from phb.formats import Converted, Loss, ReadOptions
     from phb.model import PolicySet
+
+_REGIONS, _THINGS = 5, 3
+"""Regions that are shown, and of each so many things that differ; JSON has all."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,18 @@ class FormatOptions:
     ] = None
 
 
+@dataclass(frozen=True)
+class ProofOptions:
+    """Whether and how long what is written is compared with its source."""
+
+    no_proof: Annotated[bool, typer.Option("--no-proof", help="Don't compare what packets get before and after.")] = (
+        False
+    )
+    proof_timeout: Annotated[
+        float, typer.Option(min=0, metavar="SECONDS", help="How long comparing may take; then it isn't proven.")
+    ] = 10.0
+
+
 @app.command(
     epilog=epilog(
         "phb convert --to yaml policy-agent.conf -o policy.yaml",
@@ -86,6 +102,7 @@ def convert(
     program: ProgramOptions,
     writing: OutputOptions,
     reading: FormatOptions,
+    proving: ProofOptions,
     json: Json = False,
 ) -> None:
     """Write policy files, or what a switch holds, as one file of another format.
@@ -93,6 +110,9 @@ def convert(
     What that format can't say is left out and listed on standard error, with file and line. Nothing is written where
     packets would get something else by it, and the exit code is 2; --lossy writes all the same. Other losses are exit
     code 0, with --strict 1.
+
+    What is written is read back and compared with its source for every packet: standard error says that it is proven
+    alike, or which packets get something else. A difference that no loss accounts for is an error of phb.
     """
     from phb import formats
     from phb.formats.format import parse_dialect
@@ -110,16 +130,23 @@ def convert(
     if from_switch is not None:
         losses = (replace(loss, origin=Origin(from_switch)) for loss in converted.losses)
         converted = replace(converted, losses=tuple(losses))
-    refused = writing.refuses(converted.losses)
+    proof = None if proving.no_proof else _proof(policy, converted, to, from_switch, writing.output, program, proving)
+    wrong = proof is not None and bool(proof.unlisted) and not writing.lossy
+    refused = writing.refuses(converted.losses) or wrong
     if writing.output is not None and not refused:
         _write(writing.output, converted.text)
     if json:
-        print_json(_as_json(to, converted, refused))
+        print_json(_as_json(to, converted, refused, proof))
     else:
         print_notices(policy.notices)
         print_losses(converted.losses)
+        if proof is not None:
+            print_errors("\n".join(_proof_words(proof, converted)))
         if writing.output is None and not refused:
             typer.echo(converted.text, nl=False)
+    if wrong:
+        found = "a text by which packets get something else although no loss says so: an error of phb, please report it"
+        raise InputError(Origin("--to"), found, "a text that does the same; --lossy writes it all the same")
     if refused and writing.strict:
         raise typer.Exit(REFUSED)
     if refused:
@@ -150,6 +177,45 @@ def _held(switch: SwitchOptions, program: ProgramOptions) -> PolicySet:
     return asyncio.run(policy_of(switch.one(), program.load()))
 
 
+def _proof(
+    policy: PolicySet,
+    converted: Converted,
+    to: str,
+    from_switch: str | None,
+    output: Path | None,
+    program: ProgramOptions,
+    proving: ProofOptions,
+) -> Proof:
+    from phb.comparing.conversion import prove
+
+    names = from_switch or "the source", "the text" if output is None else str(output)
+    return prove(policy, converted, to, names, program.load, proving.proof_timeout)
+
+
+def _proof_words(proof: Proof, converted: Converted) -> Iterator[str]:
+    """Give the lines that tell what is proven."""
+    if proof.refused:
+        yield f"not proven: {proof.refused}"
+    elif proof.alike and any(loss.packets for loss in converted.losses):
+        yield "no packet is treated differently as far as these files go"
+    elif proof.alike:
+        others = " if other files of the node say what is lost" if converted.losses else ""
+        yield f"proven: every packet is treated alike{others}"
+    count = len(proof.regions)
+    if count:
+        yield f"{count} region{'s' if count > 1 else ''} of packets treated differently:"
+    for region in proof.regions[:_REGIONS]:
+        said = [f"{each.what}: {each.a} -> {each.b}" for each in region.differences]
+        what = "; ".join(said[:_THINGS] + [f"{len(said) - _THINGS} more things"] * (len(said) > _THINGS))
+        more = f" and {len(region.packets) - 1} more parts" if len(region.packets) > 1 else ""
+        listed = "" if region not in proof.unlisted else "  (no loss says so)"
+        yield f"  {region.packets[0]}{more}: {what}{listed}"
+    if count > _REGIONS:
+        yield f"  and {count - _REGIONS} more (--json lists all)"
+    for question in proof.open:
+        yield f"not proven: {question.packets}: {question.why} (--proof-timeout)"
+
+
 def _write(path: Path, text: str) -> None:
     try:
         write_text(path, text)
@@ -157,9 +223,13 @@ def _write(path: Path, text: str) -> None:
         raise InputError(Origin("--output"), f"'{path}' ({in_words(error)})", "a file to write") from None
 
 
-def _as_json(to: str, converted: Converted, refused: bool) -> dict[str, Any]:
-    text = None if refused else converted.text
-    return {"format": to, "text": text, "losses": [_loss_as_json(loss) for loss in converted.losses]}
+def _as_json(to: str, converted: Converted, refused: bool, proof: Proof | None) -> dict[str, Any]:
+    return {
+        "format": to,
+        "text": None if refused else converted.text,
+        "losses": [_loss_as_json(loss) for loss in converted.losses],
+        "proof": None if proof is None else proof.as_json(),
+    }
 
 
 def _loss_as_json(loss: Loss) -> dict[str, Any]:

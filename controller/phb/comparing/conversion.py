@@ -6,7 +6,7 @@ ports, routes, ...) is that of the source, and so is what no file says (phb.comp
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -94,17 +94,33 @@ class Proof:
 
 
 def prove(
-    source: PolicySet, converted: Converted, to: str, names: tuple[str, str], artifact: Artifact, seconds: float | None
+    source: PolicySet,
+    converted: Converted,
+    to: str,
+    names: tuple[str, str],
+    load: Callable[[], Artifact],
+    seconds: float | None,
 ) -> Proof:
-    """Read back what was written, and compare it with its source; `names` are those of the two for people.
+    """Read back what was written, and compare it with its source.
 
     Nothing that goes wrong here is an error of the source: the proof says why it isn't one.
+
+    Args:
+        source: What was written.
+        converted: As what.
+        to: In which format.
+        names: Of the two, for people.
+        load: Gives the program that examples are explained by.
+        seconds: How long comparing may take; None is no limit.
     """
     try:
         written = read_back(source, converted, to, names[1])
     except InputError as error:
         # What can't be read does nothing.
         return Proof(refused=f"the text can't be read back: {error}", unlisted=(_UNREADABLE,))
+    if written == source:
+        return Proof()
+    artifact = load()
     budget, now = Budget(seconds), datetime.now(UTC)
     comparisons: list[Comparison] = []
     unlisted: list[Region] = []

@@ -61,7 +61,7 @@ def leading_everywhere(policies: Sequence[PolicySet]) -> Iterator[tuple[PolicySe
         yield tuple(policies)
     busy = {number for policy in policies for number in _busy(policy)} - reached
     others = [port.number for port in policies[0].ports if port.number is not None]
-    idle = [number for number in others if number not in busy][:1] if not reached else []
+    idle = [number for number in others if number not in busy][:1] if not (reached or busy) else []
     if not (reached or busy or idle):
         policies = [policy.model_copy(update={"ports": (Port(name=_ANY, number=1),)}) for policy in policies]
         idle = [1]

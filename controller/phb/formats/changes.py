@@ -9,6 +9,7 @@ from phb.formats.format import Loss
 from phb.model import (
     Action,
     Applicability,
+    BehaviourAggregate,
     ClassBased,
     Conditions,
     CrossConnect,
@@ -47,16 +48,16 @@ def with_packets(loss: Loss, policy: PolicySet) -> Loss:
         return loss
     if isinstance(loss.item, Rule | Action) and loss.key == "name":
         return loss
-    found = list(_concerned(loss.item, policy))
+    found = list(_concerned(loss.item, loss.key, policy))
     return replace(loss, packets=tuple(said for _, said in found), concerned=tuple(item for item, _ in found))
 
 
-def _concerned(item: Item, policy: PolicySet) -> Iterator[tuple[Item, str]]:
+def _concerned(item: Item, key: str, policy: PolicySet) -> Iterator[tuple[Item, str]]:
     """Give the rules and behaviour aggregates that lead to the item, else the port or the class of its queue."""
     windows = [rule.valid for rule in policy.rules if rule.valid != Validity() and rule.valid.time_zone is None]
     clocks = {id(valid) for valid in windows} if item is policy else set()
     rules = [rule for rule in policy.rules if rule is item or rule.valid is item or id(rule.valid) in clocks]
-    aggregates = [aggregate for aggregate in policy.behaviour_aggregates if aggregate is item]
+    aggregates = [aggregate for aggregate in policy.behaviour_aggregates if _stands_for(item, aggregate)]
     actions = {action.name for action in policy.actions if _has(action, item)}
     if actions:
         rules = [rule for rule in policy.rules if not actions.isdisjoint(rule.actions)]
@@ -71,7 +72,8 @@ def _concerned(item: Item, policy: PolicySet) -> Iterator[tuple[Item, str]]:
             parts: list[tuple[Item, str]] = [
                 (queue, f"class '{queue.traffic_class}' ") for queue in queues if _has(queue, item)
             ]
-            for part, which in parts or [(queueing, "")]:
+            # How flows are weighed decides what classes beside them get.
+            for part, which in parts if parts and key != "dialect" else [(queueing, "")]:
                 yield part, f"{which}leaving by port '{queueing.port}'"
     if isinstance(item, Port):
         yield item, f"leaving by port '{item.name}'"
@@ -83,6 +85,12 @@ def _with_user_priority(priority: SubnetPriority) -> list[str]:
         return []
     where = priority.port or priority.address
     return ["tagged packets" if where is None else f"tagged packets leaving by '{where}'"]
+
+
+def _stands_for(item: Item, aggregate: BehaviourAggregate) -> bool:
+    """Whether an item is a behaviour aggregate, or the rule as which a writer treats it."""
+    like = isinstance(item, Rule) and (item.name, item.origin()) == (aggregate.name, aggregate.origin())
+    return item is aggregate or like
 
 
 def _has(whole: object, part: Item) -> bool:

@@ -1,10 +1,12 @@
 """``phb convert``: what is written where, and how losses show."""
 
 import json
+import re
+from dataclasses import replace
 
 import pytest
 
-from phb import cli
+from phb import cli, formats
 from phb.formats import read_file
 
 # A mask of scattered bits is nothing that Policy Agent's OutgoingTOS could say.
@@ -41,12 +43,12 @@ def policy(write_file):
 
 def test_to_standard_output(run, policy, write_file):
     code, out, err = run("--to", "yaml", policy)
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, "proven: every packet is treated alike\n")
     assert read_file(write_file("again.yaml", out)) == read_file(policy)
 
 
 def test_to_a_file(run, policy, tmp_path):
-    code, out, err = run("--to", "yaml", "-o", tmp_path / "again.yaml", policy)
+    code, out, err = run("--to", "yaml", "-o", tmp_path / "again.yaml", "--no-proof", policy)
     assert (code, out, err) == (0, "", "")
     assert read_file(tmp_path / "again.yaml") == read_file(policy)
 
@@ -128,3 +130,50 @@ def test_bad_input(run, policy, arguments, message):
     code, out, err = run(*arguments, policy)
     assert (code, out) == (2, "")
     assert err.startswith(f"phb: {message}")
+
+
+def test_what_is_proven_is_told(run, policy, write_file):
+    _, _, err = run("--to", "policy-agent", "--lossy", write_file("changing.yaml", CHANGING))
+    # Which queue a class has would be said by another file.
+    assert err.endswith("\nno packet is treated differently as far as these files go\n")
+    _, _, err = run("--to", "policy-agent", policy)
+    assert err.endswith("\nproven: every packet is treated alike if other files of the node say what is lost\n")
+    code, out, _ = run("--to", "policy-agent", "--json", policy)
+    assert (code, json.loads(out)["proof"]) == (0, {"alike": True, "regions": [], "open": [], "refused": None})
+    assert json.loads(run("--to", "policy-agent", "--json", "--no-proof", policy)[1])["proof"] is None
+
+
+def test_regions_of_losses(run, examples):
+    branch = examples.parent / "policies" / "branch-router.yaml"
+    _, _, err = run("--to", "ios", "--dialect", "ios-hqf", branch)
+    assert re.search(r"^[1-9]\d* regions of packets treated differently:$", err, re.MULTILINE)
+    assert "no loss says so" not in err
+    _, out, _ = run("--to", "ios", "--dialect", "ios-hqf", "--json", branch)
+    proof = json.loads(out)["proof"]
+    assert not proof["alike"]
+    assert proof["regions"]
+    assert all(region["listed"] for region in proof["regions"])
+
+
+def test_what_is_not_answered_is_not_proven(run, examples):
+    branch = examples.parent / "policies" / "branch-router.yaml"
+    code, _, err = run("--to", "ios", "--dialect", "ios-hqf", "--lossy", "--proof-timeout", "0", branch)
+    assert code == 0
+    assert "\nnot proven: " in err
+    assert "\nproven: " not in err
+
+
+def test_a_mistake_of_the_writer_is_refused(run, policy, monkeypatch, tmp_path):
+    def mistaken(read, to, options):
+        converted = formats.policy_agent.write(read, options)
+        return replace(converted, text=converted.text.replace("11000000", "10100000"))
+
+    monkeypatch.setattr("phb.formats.convert", mistaken)
+    output = tmp_path / "out.conf"
+    code, out, err = run("--to", "policy-agent", "-o", output, policy)
+    assert (code, out) == (2, "")
+    assert "(no loss says so)\n" in err
+    assert "an error of phb, please report it" in err
+    assert not output.exists()
+    assert run("--to", "policy-agent", "--lossy", "-o", output, policy)[0] == 0
+    assert output.exists()

@@ -117,6 +117,10 @@ def _flows_and_limit(queue: ClassQueue, dialect: Dialect, losses: Losses) -> lis
     if fair is not None and name != DEFAULT_CLASS:
         losses.add(queue, "fair_queue", f"fair queueing in class '{name}'", "before HQF only class-default has it")
         return _limit(queue, losses)
+    if fair is not None and queue.bandwidth is not None:
+        what = f"fair queueing in class '{name}'"
+        losses.add(queue, "fair_queue", what, "before HQF it has that or a bandwidth")
+        return _limit(queue, losses)
     if fair is not None:
         if limit is not None:
             losses.add(queue, "queue_limit", f"the limit of class '{name}'", "before HQF it is one of conversations")
