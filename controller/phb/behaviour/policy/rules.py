@@ -56,8 +56,8 @@ def _rule(
         return
     output = rule.match[0].egress_port is not None
     for direction, entered in _ways(node, rule):
-        incoming, back = direction is Direction.INCOMING, direction is not rule.direction
-        mirrored = incoming and back
+        incoming = direction is Direction.INCOMING
+        mirrored = incoming and rule.direction is Direction.BOTH
         # The host's node meters and marks what the host sends. The rates of a rule for both ways are of what it sends.
         does = treatments.of(
             action, output=output, counted_as=("rule", number), conditioned=not incoming, clamped=not mirrored
