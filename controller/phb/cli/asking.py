@@ -44,7 +44,8 @@ class QuestionOptions:
         # What the compiler refuses has no treatment.
         intent = compile_policy(policy, artifact, at=now, target=target)
         if not quiet:
-            print_notices(intent.notices)
+            # The compiler's tell which rules don't count at its one moment.
+            print_notices(policy.notices if self.reading.at is None else intent.notices)
         epochs = Epochs.at(now) if self.reading.at is not None else Epochs.of([policy], now)
         return Asked(Subject.of(policy, epochs), artifact, target, now)
 

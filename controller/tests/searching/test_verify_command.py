@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from phb.formats.yaml_format import document
+from phb.searching.conditions import TreatmentConditions
 from phb.searching.expectations import read_expectations, schema
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -203,3 +204,19 @@ def test_missing_files(phb, tmp_path, write_file):
     code, _, err = phb("verify", FILES[0], "--junit", tmp_path)
     assert code == 2
     assert err.count("\n") == 1
+
+
+def test_every_word_is_documented():
+    text = (ROOT / "docs" / "policies" / "proof.md").read_text()
+    table = text.partition("**Treatment** is")[2].partition("A meter gives")[0]
+    words = {
+        word for row in re.findall(r"^\| (.*?) \|", table, re.MULTILINE) for word in re.findall(r"`([a-z-]+)", row)
+    }
+    assert {field.alias for field in TreatmentConditions.model_fields.values()} <= words
+
+
+def test_the_documented_file_reads(tmp_path):
+    text = (ROOT / "docs" / "policies" / "proof.md").read_text()
+    (block,) = re.findall(r"```yaml\n(phb-expectations: .*?)```", text, re.DOTALL)
+    (tmp_path / "e.yaml").write_text(block)
+    assert len(read_expectations(tmp_path / "e.yaml").expectations) == 4
