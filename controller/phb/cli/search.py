@@ -109,7 +109,8 @@ def _print(asked: Asked, answer: Answer, regions: list[Region]) -> None:
             output.print(f"   {each}", soft_wrap=True)
         output.print(f"   such as {region.options}", soft_wrap=True)
     if len(answer.regions) > len(regions):
-        output.print(f"{len(answer.regions) - len(regions)} more regions (--limit)")
+        more = len(answer.regions) - len(regions)
+        output.print(f"{more} more region{'s' if more > 1 else ''} (--limit)")
     for words in answer.open:
         output.print(f"open, not looked at in time: {words.text}", style="yellow", soft_wrap=True)
     if not answer.regions and not answer.open:

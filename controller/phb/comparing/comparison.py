@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from functools import partial
@@ -21,7 +21,7 @@ from phb.model import PolicySet
 from phb.origin import UNKNOWN, Origin
 from phb.packets.boxes import ValueBox, intersection
 from phb.packets.epochs import Epochs
-from phb.packets.example import Example, example
+from phb.packets.example import Example, example, sent_to
 from phb.packets.frames import packet_of_frame
 from phb.packets.joining import merge
 from phb.packets.space import UNTAGGED, Packet, Subset, Version, every_packet, first_packet, is_in
@@ -244,9 +244,7 @@ class _Checker:
             taken = first(forwarding, packet)
             mac = dict(forwarding[taken].does.facts).get(SENT_TO) if taken != NONE else None
             if isinstance(mac, str):
-                digits = mac.replace(":", "")
-                text = f"{one.text} mac {mac}" if ">" in one.text else digits + one.text[len(digits) :]
-                return replace(one, text=text)
+                return sent_to(one, mac)
         return one
 
     def seen(self, one: Example) -> tuple[checking.Seen, checking.Seen]:

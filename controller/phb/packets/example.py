@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Final
@@ -47,6 +47,12 @@ class Example:
 
     text: str
     at: datetime | None
+
+
+def sent_to(one: Example, mac: str) -> Example:
+    """Send a packet to a MAC address."""
+    digits = mac.replace(":", "")
+    return replace(one, text=f"{one.text} mac {mac}" if ">" in one.text else digits + one.text[len(digits) :])
 
 
 def example(box: ValueBox, naming: Naming) -> Example:

@@ -1,7 +1,7 @@
 """What may be asked of the treatment of packets, in the words of policy files, and which of it holds.
 
 Each packet has one or several outcomes (`phb.searching.outcomes`): one for each colour that a meter may give it. A
-condition is asked of one outcome. It holds, it doesn't, or it means nothing there: marks of packets that a meter drops.
+condition is asked of one outcome. It holds, it doesn't, or it means nothing there: marks of packets that never leave.
 """
 
 from __future__ import annotations
@@ -251,10 +251,8 @@ def _is_queue_of(name: str, outcome: Outcome, behaviour: Behaviour) -> bool:
 
 
 def _marked(name: str, value: Any, outcome: Outcome) -> Truth:
-    if outcome.policed:
+    if outcome.dropped or outcome.port is None:
         return MEANINGLESS
-    if outcome.dropped:
-        return NO
     tos, tag = outcome.marks
     came = np.arange(256)[:, None]
     match name:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from phb.behaviour.behaviour import Behaviour, RouteKind
-from phb.behaviour.facts import rate_words
+from phb.behaviour.deciding import route
+from phb.behaviour.facts import SENT_TO, rate_words
 from phb.behaviour.policy import behaviour_of_policy
 from phb.device.artifact import Artifact
 from phb.explain import explain, parse_packet
@@ -20,7 +21,7 @@ from phb.model import Colour, PolicySet
 from phb.origin import Origin
 from phb.packets.boxes import ValueBox
 from phb.packets.epochs import Epochs
-from phb.packets.example import Example, example
+from phb.packets.example import Example, example, sent_to
 from phb.packets.space import UNTAGGED, Subset
 from phb.packets.words import Naming, Words, dscp_name, in_words
 from phb.searching.asking import Found, is_ip
@@ -131,11 +132,17 @@ def regions(subject: Subject, found: Iterable[Found]) -> list[Region]:
         order = number if number >= 0 else len(subject.behaviour.input)
         groups[order, places, tuple(_becomes(subject, each))].append(each)
     return [
-        Region(tuple(parts), places, becomes, example(parts[0].box, subject.naming))
+        Region(tuple(parts), places, becomes, _example(subject, parts[0]))
         for (_, places, becomes), parts in (
             (key, sorted(parts, key=_familiar)) for key, parts in sorted(groups.items(), key=lambda group: group[0][0])
         )
     ]
+
+
+def _example(subject: Subject, found: Found) -> Example:
+    one = example(found.box, subject.naming)
+    mac = dict(route(subject.behaviour, found.decided.forwarding).facts).get(SENT_TO)
+    return sent_to(one, mac) if isinstance(mac, str) else one
 
 
 def _familiar(found: Found) -> tuple[Any, ...]:

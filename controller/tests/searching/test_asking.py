@@ -133,7 +133,7 @@ MAY = {
     "pcp: 5": {"call tagged"},
     "mark: lost": {"file"},
     "mark: changed": {"file", "call", "call tagged"},
-    "mark: kept": set(PACKETS) - LOST - {"file", "call", "call tagged"},
+    "mark: kept": LEAVING - {"file", "call", "call tagged"},
     "colour: red": {"call", "call tagged", "aware green", "aware red"},
     "colour: yellow": {"aware green"},
     "metered: true": {"call", "call tagged", "aware green", "aware red"},
@@ -145,7 +145,7 @@ MAY = {
     "connection-limited: true": {"file"},
     "clamped: true": {"file"},
     "not: {class: voice}": set(PACKETS) - {"call", "call tagged", "trusted"},
-    "not: {dscp: EF}": set(PACKETS) - {"call", "call tagged"},
+    "not: {dscp: EF}": LEAVING - {"call", "call tagged"},
     "any: [{rule: telnet}, {clamped: true}]": {"telnet", "file"},
     "all: [{class: voice}, {not: {metered: true}}]": {"trusted"},
     "{class: voice, dscp: EF}": {"call", "call tagged"},
@@ -153,9 +153,9 @@ MAY = {
 }
 MUST = {
     "{class: voice}": {"call", "call tagged", "trusted"},
-    "{dscp: EF}": {"call", "call tagged"},  # those that the meter drops don't count
+    "{dscp: EF}": {"call", "call tagged", "own", *LOST},  # what never leaves doesn't count
     "{dropped: false}": set(PACKETS) - LOST - {"call", "call tagged"},
-    "{any: [{dropped: true}, {dscp: EF}]}": LOST | {"call", "call tagged"},
+    "{any: [{dropped: true}, {dscp: EF}]}": LOST | {"call", "call tagged", "own"},
 }
 
 

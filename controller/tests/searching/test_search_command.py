@@ -91,7 +91,7 @@ def test_no_time_is_no_answer(phb):
 def test_limit(phb):
     code, out, _ = phb("search", BRANCH, "--limit", "1")
     assert code == 0
-    assert out.splitlines()[-1].endswith("more regions (--limit)")
+    assert out.splitlines()[-1].endswith(" more regions (--limit)")
 
 
 @pytest.mark.parametrize(
@@ -134,3 +134,22 @@ def test_a_policy_without_ports_is_asked_at_all_of_them():
 
     subject = Subject.of(PolicySet(), Epochs.at(datetime(2026, 1, 1)))
     assert all(box.subsets[1].bit_count() == 510 for box in subject.everything)
+
+
+ROUTER = """phb: 1
+node: r
+ports:
+  - {name: a, number: 1, mac: "02:00:00:00:01:01", addresses: [10.0.1.1/24]}
+  - {name: b, number: 2, mac: "02:00:00:00:01:02", addresses: [10.0.2.1/24]}
+routes: [{destination: 0.0.0.0/0, next-hop: 10.0.2.254}]
+rules:
+  - {name: out, match: {egress-port: b, destination-ports: 81}, permission: blocked}
+"""
+
+
+def test_an_example_is_sent_to_the_router(phb, write_file):
+    path = write_file("r.yaml", ROUTER)
+    code, out, err = phb("search", path, "--treatment", "rule=out", "--match", "ingress-port=a")
+    assert (code, err) == (0, "")
+    (packet,) = re.findall('--packet "(.* in a mac 02:00:00:00:01:01)"', out)
+    assert "dropped: blocked" in phb("explain", path, "--packet", packet)[1]
