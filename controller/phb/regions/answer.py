@@ -26,7 +26,9 @@ from phb.regions.generalising import cell_around
 from phb.regions.solver import Solver, Unanswered, Wanted
 
 FIRST_S: Final = 3.0
-"""Seconds for which boxes are divided before the solver is asked."""
+"""Seconds for which boxes are divided before the solver is asked ..."""
+FIRST_PER_STEP_S: Final = 0.5e-3
+"""... and seconds more for each step: the solver needs longer than that to read them."""
 SOLVER_S: Final = 60.0
 """Seconds for which the solver is asked at most: then boxes go on."""
 _SHARE: Final = 0.3
@@ -76,7 +78,8 @@ def divide(
         yield from divided(whole, budget=limit)
         return
     left: list[ValueBox] = []
-    first = _part(limit, FIRST_S)
+    steps = sum(len(each.input) + len(each.forwarding) + len(each.output) for each in behaviours)
+    first = _part(limit, FIRST_S + steps * FIRST_PER_STEP_S)
     for each in divided(whole, budget=first):
         if isinstance(each, Open):
             left.append(each.box)

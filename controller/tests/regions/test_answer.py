@@ -36,6 +36,7 @@ def test_differences(first: float, one: Behaviour, other: Behaviour, box: ValueB
     expected = list(islice(plain.divide((one, other), [box]), MOST))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(answer, "FIRST_S", first)
+        patch.setattr(answer, "FIRST_PER_STEP_S", 0.0)
         told = list(islice(answer.divide((one, other), [box], same=True), MOST))
     assert not any(isinstance(each, Open) for each in told)
     cells = [cell for cell in told if isinstance(cell, Cell) and differs(cell)]
