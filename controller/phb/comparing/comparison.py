@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from fractions import Fraction
 from functools import partial
 
@@ -14,9 +14,9 @@ from phb.behaviour.facts import SENT_TO
 from phb.behaviour.policy import behaviour_of_policy
 from phb.comparing import checking, differences, telling
 from phb.comparing.contrast import Acting
+from phb.comparing.traffic import Traffic
 from phb.device.artifact import Artifact
-from phb.errors import InputError
-from phb.explain import Arrival, parse_packet, read_capture
+from phb.explain import parse_packet
 from phb.model import PolicySet
 from phb.origin import UNKNOWN, Origin
 from phb.packets.boxes import ValueBox, intersection
@@ -24,13 +24,12 @@ from phb.packets.epochs import Epochs
 from phb.packets.example import Example, example, sent_to
 from phb.packets.frames import packet_of_frame
 from phb.packets.joining import merge
-from phb.packets.space import UNTAGGED, Packet, Subset, Version, every_packet, first_packet, is_in
+from phb.packets.space import UNTAGGED, Subset, Version, every_packet, first_packet
 from phb.packets.words import Naming, Words, in_words
 from phb.regions.budget import Budget
 from phb.targets import DEFAULT_TARGET
 from phb.values import PROTOCOLS
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TOO_LONG = "not answered in the time that was allowed"
 
 _AT_ONCE = 150  # boxes that are put into words together: the time grows with the square of their number
@@ -93,7 +92,7 @@ def compare(
         each.compile(wanted.at)
     naming = Naming.of(policies, epochs)
     found = differences.differences(acting[0], acting[1], epochs.all, budget=budget, progress=progress)
-    traffic = None if wanted.capture is None else _Traffic(wanted.capture, policies, epochs, wanted.port)
+    traffic = None if wanted.capture is None else Traffic(wanted.capture, policies, epochs, wanted.port)
     weights = [_Weight(region, traffic) for region in found.regions]
     weights.sort(key=lambda each: each.order)
     chosen = weights[: wanted.limit]
@@ -130,64 +129,10 @@ def _left_out(policies: Sequence[PolicySet]) -> Iterator[str]:
         yield "what is counted for statements of applicability"
 
 
-class _Traffic:
-    """The packets of a capture, those that are alike for all rules counted together."""
-
-    def __init__(self, path: str, policies: Sequence[PolicySet], epochs: Epochs, default: str | int | None) -> None:
-        self.packets = self.bytes = 0
-        self._counts: dict[Packet, tuple[int, int]] = {}
-        epoch_of = _epochs(policies, epochs)
-        for arrival in read_capture(path):
-            port = self._port(policies, arrival, default)
-            packet = packet_of_frame(arrival.frame, port, epoch_of(arrival.time_ns))
-            packets, octets = self._counts.get(packet, (0, 0))
-            self._counts[packet] = packets + 1, octets + arrival.length
-            self.packets += 1
-            self.bytes += arrival.length
-
-    @staticmethod
-    def _port(policies: Sequence[PolicySet], arrival: Arrival, default: str | int | None) -> int:
-        for reference in (arrival.port, default):
-            if isinstance(reference, int):
-                return reference
-            named = [policy.find_port(reference) for policy in policies] if reference is not None else []
-            for port in named:
-                if port is not None and port.number is not None:
-                    return port.number
-        numbers = {port.number for policy in policies for port in policy.ports if port.number is not None}
-        if len(numbers) == 1:
-            return numbers.pop()
-        raise InputError(arrival.origin, "a packet without an ingress port", "--port PORT")
-
-    def inside(self, boxes: Sequence[ValueBox]) -> tuple[int, int]:
-        """Give packets and bytes in disjoint boxes."""
-        counts = [count for packet, count in self._counts.items() if any(is_in(packet, box) for box in boxes)]
-        return sum(packets for packets, _ in counts), sum(octets for _, octets in counts)
-
-
-def _epochs(policies: Sequence[PolicySet], epochs: Epochs) -> Callable[[int], int]:
-    """Give a function that tells the number of the epoch of a time, in nanoseconds since 1970."""
-    windows = {(rule.valid, policy.time_zone) for policy in policies for rule in policy.rules}
-
-    def counting(moment: datetime) -> tuple[bool, ...]:
-        return tuple(valid.contains(moment, zone) for valid, zone in windows)
-
-    known = {counting(moment): number for number, moment in reversed(list(enumerate(epochs.moments)))}
-    by_minute: dict[int, int] = {}
-
-    def number(time_ns: int) -> int:
-        minute = time_ns // 60_000_000_000
-        if minute not in by_minute:
-            by_minute[minute] = known.get(counting(_EPOCH + timedelta(minutes=minute)), 0)
-        return by_minute[minute]
-
-    return number if len(epochs.moments) > 1 else lambda time_ns: 0
-
-
 class _Weight:
     """A region with how much it matters."""
 
-    def __init__(self, region: differences.Region, traffic: _Traffic | None) -> None:
+    def __init__(self, region: differences.Region, traffic: Traffic | None) -> None:
         self.region = region
         self.share = share(region.boxes)
         self.packets: int | None = None
