@@ -78,3 +78,14 @@ class Formula:
                 self.add(-found, part)
             self.add(found, *(-part for part in parts))
         return found
+
+
+def clauses(literals: Iterable[int]) -> list[list[int]]:
+    """Take literals apart, each clause of which is closed by a 0."""
+    made: list[list[int]] = [[]]
+    for literal in literals:
+        if literal:
+            made[-1].append(literal)
+        else:
+            made.append([])
+    return made[:-1]

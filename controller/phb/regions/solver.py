@@ -9,6 +9,7 @@ plain reading of the behaviours; that there are none, z3 says.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -21,7 +22,7 @@ from phb.packets.space import UNTAGGED, Packet, Subset, Version
 from phb.regions.budget import Budget
 from phb.regions.effects import Apart, Effects
 from phb.regions.encoded import Effect, Encoded, Kinds
-from phb.regions.formula import FALSE, TRUE, Formula
+from phb.regions.formula import FALSE, TRUE, Formula, clauses
 from phb.regions.symbols import Symbols
 
 Wanted: TypeAlias = Callable[[tuple[Decided, ...], Version], "NDArray[np.bool_] | bool"]
@@ -29,6 +30,10 @@ Wanted: TypeAlias = Callable[[tuple[Decided, ...], Version], "NDArray[np.bool_] 
 the same for all steps of equal effects (`Kinds`)."""
 MEMORY: Final = 1500
 """Megabytes that z3 may take."""
+_FEW: Final = 50
+"""Clauses that are told one by one."""
+_NO_TIME: Final = "the time was over"
+_NO_MEMORY: Final = "the solver had no memory left"
 
 
 class Unanswered(Exception):  # noqa: N818 - a limit that was reached, not a mistake
@@ -48,7 +53,8 @@ class Solver:
     Args:
         behaviours: One or two.
         within: Packets, each box of one IP version.
-        wanted: Which packets are asked for. Of two behaviours, packets of equal effects never are; None is all others.
+        wanted: Which packets are asked for. Of two behaviours, packets of equal effects never are; None is all others,
+            of one behaviour none.
         effect: What treatments and routes come to; by default `phb.regions.effects`.
         apart: What tells steps apart for `wanted` that do the same.
         budget: Limits time.
@@ -138,12 +144,17 @@ class _Part:
             packet = self._symbols.packet(self._sat.holds)
             decided = tuple(decide(behaviour, packet) for behaviour in self._behaviours)
             effects = tuple(self._kinds.effect(number, each) for number, each in enumerate(decided))
-            if effects not in self._known:
-                self._known[effects] = True if self._wanted is None else self._wanted(decided, self._version)
+            known = effects in self._known
+            if not known:
+                self._known[effects] = (
+                    effects[0] != effects[-1] if self._wanted is None else self._wanted(decided, self._version)
+                )
                 self._exclude_unwanted(effects, self._known[effects])
             asked = self._known[effects]
             if asked if isinstance(asked, bool) else asked[packet.subsets[Subset.TOS], packet.subsets[Subset.TAG]]:
                 return Found(packet, decided)
+            if known:
+                raise RuntimeError(f"the solver gave {packet}, which had been left out")
             self._sat.grow()
         return None
 
@@ -203,14 +214,21 @@ class _Sat:
         self._formula, self._budget = formula, budget
         z3.set_param("memory_max_size", MEMORY)
         self._solver = z3.SolverFor("QF_FD")
-        self._solver.from_string(formula.dimacs())
         self._variables: dict[int, Any] = {}
-        self._told = len(formula.literals)
+        self._told = 0
         self._model: Any = None
+        self.grow()
 
     def grow(self) -> None:
         """Tell z3 what the formula has got since."""
-        self._solver.from_string(self._formula.dimacs(self._told))
+        new = self._formula.literals[self._told :]
+        with self._limited():
+            # Text makes all variables anew.
+            if self._told and new.count(0) < _FEW:
+                for clause in clauses(new):
+                    self._solver.add(self._z3.Or([self._literal(each) for each in clause]))
+            else:
+                self._solver.from_string(self._formula.dimacs(self._told))
         self._told = len(self._formula.literals)
 
     def satisfiable(self) -> bool:
@@ -221,21 +239,32 @@ class _Sat:
         """
         left = self._budget.left
         if left is not None and left <= 0:
-            raise Unanswered("the time was over")
+            raise Unanswered(_NO_TIME)
         self._solver.set("timeout", 4294967295 if left is None else max(1, int(left * 1000)))
-        try:
+        with self._limited():
             answer = self._solver.check()
             if answer == self._z3.sat:
                 self._model = self._solver.model()
                 return True
-        except self._z3.Z3Exception as error:
-            raise Unanswered(str(error)) from error
         if answer == self._z3.unsat:
             return False
         reason = self._solver.reason_unknown()
         if "interrupt" in reason:
             raise KeyboardInterrupt
-        raise Unanswered(reason)
+        if "memory" in reason:
+            raise Unanswered(_NO_MEMORY)
+        raise Unanswered(_NO_TIME if "timeout" in reason or "canceled" in reason else reason)
+
+    @contextmanager
+    def _limited(self) -> Iterator[None]:
+        try:
+            yield
+        except self._z3.Z3Exception as error:
+            reason = error.args[0] if error.args else ""
+            reason = reason.decode() if isinstance(reason, bytes) else str(reason)
+            if "memory" not in reason:
+                raise
+            raise Unanswered(_NO_MEMORY) from error
 
     def holds(self, literal: int) -> bool:
         """Whether a literal is true in the last solution."""
@@ -243,6 +272,10 @@ class _Sat:
             return literal == TRUE
         value = self._z3.is_true(self._model[self._variable(abs(literal))])
         return bool(value) == (literal > 0)
+
+    def _literal(self, literal: int) -> Any:
+        made = self._variable(abs(literal))
+        return made if literal > 0 else self._z3.Not(made)
 
     def _variable(self, number: int) -> Any:
         found = self._variables.get(number)
