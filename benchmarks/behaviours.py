@@ -70,6 +70,22 @@ def split(behaviour: Behaviour) -> Behaviour:
     return replace(behaviour, input=tuple(steps))
 
 
+def cut(behaviour: Behaviour, seed: int = 3) -> Behaviour:
+    """Give each rule as several whose boxes are its own, cut three times anywhere, in any order."""
+    random, steps = Random(seed), []
+    for step in behaviour.input:
+        pieces = list(step.boxes)
+        for _ in range(3):
+            box = pieces.pop(random.randrange(len(pieces)))
+            where = random.choice((Dimension.SOURCE, Dimension.DESTINATION, Dimension.DESTINATION_PORT))
+            low, high = box.intervals[where]
+            after = random.randint(low, high)
+            pieces += [_within(box, where, part) for part in ((low, after), (after + 1, high)) if part[0] <= part[1]]
+        random.shuffle(pieces)
+        steps += [replace(step, boxes=(piece,)) for piece in pieces]
+    return replace(behaviour, input=tuple(steps))
+
+
 def merged(behaviour: Behaviour) -> Behaviour:
     """Give the rules of one treatment that follow each other as one with several boxes."""
     steps: list[Step[Treatment]] = []
@@ -97,10 +113,11 @@ def _halves(box: ValueBox) -> list[ValueBox]:
     if low == high:
         return [box]
     middle = (low + high + 1) // 2
-    parts = ((middle, high), (low, middle - 1))
-    first = box.intervals[: Dimension.DESTINATION]
-    rest = box.intervals[Dimension.DESTINATION + 1 :]
-    return [replace(box, intervals=(*first, part, *rest)) for part in parts]
+    return [_within(box, Dimension.DESTINATION, part) for part in ((middle, high), (low, middle - 1))]
+
+
+def _within(box: ValueBox, dimension: Dimension, interval: Interval) -> ValueBox:
+    return replace(box, intervals=(*box.intervals[:dimension], interval, *box.intervals[dimension + 1 :]))
 
 
 PAIRS: Final[Mapping[str, Callable[[Behaviour], Behaviour]]] = {
@@ -109,6 +126,7 @@ PAIRS: Final[Mapping[str, Callable[[Behaviour], Behaviour]]] = {
     "split": split,
     "merged": merged,
     "reordered, split": lambda behaviour: split(reordered(behaviour)),
+    "cut": cut,
     "edited": edited,
     "another": lambda behaviour: five_fields(len(behaviour.input), 9),
 }

@@ -70,6 +70,7 @@ class Encoded:
     """One behaviour, for packets of one version.
 
     Attributes:
+        first: Of each input step, its kind and the literal that it is the first to take a packet.
         entered: By kind of input treatment: the literal that a packet gets it.
         routed: By kind of route.
         left: By colour: by kind of output treatment; the colour's packets are not asked where none is true.
@@ -82,6 +83,7 @@ class Encoded:
         entered = self._first(behaviour.input, {})
         treatments: dict[int, Treatment] = {}
         self.entered = self._by_kind(behaviour.input, entered, NOTHING, treatments)
+        self.first = [(kinds.of(number, behaviour.input, each, NOTHING), literal) for each, literal in entered.items()]
         routes: dict[int, Route] = {}
         self.routed = self._by_kind(behaviour.forwarding, self._first(behaviour.forwarding, {}), NO_ROUTE, routes)
         ports: dict[int, list[int]] = {}

@@ -30,6 +30,9 @@ Wanted: TypeAlias = Callable[[tuple[Decided, ...], Version], "NDArray[np.bool_] 
 the same for all steps of equal effects (`Kinds`)."""
 MEMORY: Final = 1500
 """Megabytes that z3 may take."""
+WHOLE_S: Final = 5.0
+"""Seconds for a whole question; then it is asked step by step."""
+_NO_TIMEOUT: Final = (1 << 32) - 1
 _FEW: Final = 50
 """Clauses that are told one by one."""
 _NO_TIME: Final = "the time was over"
@@ -132,15 +135,16 @@ class _Part:
         self._sides = [
             Encoded(self._symbols, version, behaviour, number, kinds) for number, behaviour in enumerate(behaviours)
         ]
-        if len(behaviours) == 2:
-            self._formula.add(self._formula.any(self._differences(*self._sides)))
+        self._parts: list[int] | None = None
+        self._differing = list(self._differences(*self._sides)) if len(behaviours) == 2 else [TRUE]
+        self._formula.add(self._formula.any(self._differing))
         self._sat: _Sat | None = None
         self._known: dict[tuple[Effect, ...], NDArray[np.bool_] | bool] = {}
 
     def find(self) -> Found | None:
         if self._sat is None:
             self._sat = _Sat(self._formula, self._budget)
-        while self._sat.satisfiable():
+        while self._satisfiable(self._sat):
             packet = self._symbols.packet(self._sat.holds)
             decided = tuple(decide(behaviour, packet) for behaviour in self._behaviours)
             effects = tuple(self._kinds.effect(number, each) for number, each in enumerate(decided))
@@ -183,13 +187,26 @@ class _Part:
         had = (literal for side, effect in zip(self._sides, effects, strict=True) for literal in side.literals(effect))
         formula.add(*(-literal for literal in had if literal != TRUE), pairs)
 
+    def _satisfiable(self, sat: _Sat) -> bool:
+        if self._parts is None:
+            try:
+                return sat.satisfiable(TRUE, WHOLE_S)
+            except Unanswered:
+                if self._budget.spent:
+                    raise
+                self._parts = [part for part in self._differing if part != FALSE]
+        # Each step by itself is an easy question, and there are many.
+        while self._parts:
+            if sat.satisfiable(self._parts[-1]):
+                return True
+            self._parts.pop()
+        return False
+
     def _differences(self, one: Encoded, other: Encoded) -> Iterator[int]:
-        for left, right in (
-            (one.entered, other.entered),
-            (one.routed, other.routed),
-            *zip(one.left, other.left, strict=True),
-        ):
-            # Where a packet has a kind on one side, and not on the other; of what is asked for on neither, none.
+        # Where a packet has a kind on one side, and not on the other; of what is asked for on neither, none.
+        for kind, literal in one.first:
+            yield self._formula.both(literal, -other.entered.get(kind, FALSE))
+        for left, right in ((one.routed, other.routed), *zip(one.left, other.left, strict=True)):
             for kind, literal in left.items():
                 yield self._formula.both(literal, -right.get(kind, FALSE))
 
@@ -214,6 +231,8 @@ class _Sat:
         self._formula, self._budget = formula, budget
         z3.set_param("memory_max_size", MEMORY)
         self._solver = z3.SolverFor("QF_FD")
+        # Variables that were put aside would have to be found again for each packet.
+        self._solver.set("elim_vars", False)
         self._variables: dict[int, Any] = {}
         self._told = 0
         self._model: Any = None
@@ -231,18 +250,21 @@ class _Sat:
                 self._solver.from_string(self._formula.dimacs(self._told))
         self._told = len(self._formula.literals)
 
-    def satisfiable(self) -> bool:
-        """Whether there is a solution.
+    def satisfiable(self, assumed: int, most_s: float | None = None) -> bool:
+        """Whether there is a solution in which a literal is true, found in so many seconds.
 
         Raises:
             Unanswered: As it says.
         """
+        if assumed == FALSE:
+            return False
         left = self._budget.left
         if left is not None and left <= 0:
             raise Unanswered(_NO_TIME)
-        self._solver.set("timeout", 4294967295 if left is None else max(1, int(left * 1000)))
+        left = most_s if left is None else left if most_s is None else min(left, most_s)
+        self._solver.set("timeout", _NO_TIMEOUT if left is None else max(1, int(left * 1000)))
         with self._limited():
-            answer = self._solver.check()
+            answer = self._solver.check(*([] if assumed == TRUE else [self._literal(assumed)]))
             if answer == self._z3.sat:
                 self._model = self._solver.model()
                 return True
@@ -262,7 +284,7 @@ class _Sat:
         except self._z3.Z3Exception as error:
             reason = error.args[0] if error.args else ""
             reason = reason.decode() if isinstance(reason, bytes) else str(reason)
-            if "memory" not in reason:
+            if "out of memory" not in reason:
                 raise
             raise Unanswered(_NO_MEMORY) from error
 
