@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from controller.tests.comparing.pairs import ALIKE, AT, DIFFERENT, compared, policy_text
+from phb.comparing import checking
 
 GOLDEN = Path(__file__).with_name("differences.txt")
 
@@ -54,6 +55,18 @@ def test_hours_are_compared_at_every_moment():
     assert region.packets == ("IP, in line or lan, 17:00-18:00",)
     assert region.example.at == "2026-11-24T17:00:00+00:00"
     assert compared(rule.format("18:00"), rule.format("17:00"), always=False).alike
+
+
+def test_an_example_that_does_not_show_its_region_is_told_loudly(phb, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(checking, "shown", lambda what, a, b: (None, False))
+    for side, text in zip("AB", DIFFERENT["marks"], strict=True):
+        Path(side).write_text(policy_text(text))
+    code, out, err = phb("diff", "A", "B", "--format", "yaml")
+    assert code == 1
+    assert "1 region differs" in out
+    wrong = "region 1: phb explain shows no difference of ToS for the example"
+    assert err == f"phb: error of phb itself, please report it: {wrong}\n"
 
 
 def test_no_other_pair_has_a_text():

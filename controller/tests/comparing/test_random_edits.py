@@ -8,11 +8,15 @@ from hypothesis import settings as of_hypothesis
 from hypothesis import strategies as st
 
 from controller.tests.comparing.pairs import PORTS, VOICE, compared
+from controller.tests.decompiler.strategies import policies
 from phb.behaviour.deciding import decide
 from phb.behaviour.policy import behaviour_of_policy
+from phb.comparing.comparison import Input, Wanted, compare
 from phb.comparing.contrast import Acting, contrasts
 from phb.comparing.differences import differences
 from phb.comparing.outcome import effect
+from phb.comparing.telling import Side
+from phb.device.artifact import Artifact
 from phb.formats import yaml_format
 from phb.packets.boxes import ValueBox, intersection
 from phb.packets.epochs import Epochs
@@ -134,3 +138,12 @@ def test_every_example_shows_its_region(data):
     before = data.draw(rules())
     # `compared` asks of each region that its example shows it.
     compared(text_of(before), text_of(data.draw(edited(before))))
+
+
+@of_hypothesis(max_examples=share(4))
+@given(policies(), policies())
+def test_any_two_policies(one, other):
+    inputs = [Input(policy, Side(name)) for policy, name in ((one, "A"), (other, "B"))]
+    told = compare(*inputs, Artifact.load(), Wanted(AT))
+    assert all(region.failed is None and region.example is not None for region in told.regions)
+    assert compare(inputs[0], inputs[0], Artifact.load(), Wanted(AT)).alike
