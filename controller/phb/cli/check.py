@@ -7,17 +7,35 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from phb.cli.application import app, epilog
+from phb.cli.application import OK, REFUSED, app, epilog
 from phb.cli.options import Files, Json, ProgramOptions, ReadingOptions, TargetName, WhichOptions, grouped
 from phb.cli.output import console, errors_as_json, notice_as_json, print_json, print_notices, print_table, table
+from phb.errors import InputError
+from phb.origin import Origin
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from phb.deploying import Prepared
     from phb.intent import NodeIntent
     from phb.model import Objectives, PolicySet
-    from phb.origin import Origin
+    from phb.proving.compiled import Proof
 
 
-@app.command(epilog=epilog("phb check c7513.yaml c7513-wfq.yaml", "phb check --json mvs074*.yaml policy.conf"))
+_CODES = (
+    "Exit codes: 0 the files are right; 1 the tables would do otherwise than they say, or it isn't known (--prove); "
+    "2 bad input; 130 interrupted."
+)
+
+
+@app.command(
+    epilog=epilog(
+        "phb check c7513.yaml c7513-wfq.yaml",
+        "phb check --json mvs074*.yaml policy.conf",
+        "phb check --prove branch-router.yaml",
+        codes=_CODES,
+    )
+)
 @grouped
 def check(
     files: Files,
@@ -26,22 +44,92 @@ def check(
     target: TargetName = None,
     notes: Annotated[bool, typer.Option("--notes", help="List also lines that don't bear on packets.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+    prove: Annotated[
+        bool, typer.Option("--prove", help="Prove that the tables do with every packet what the files say.")
+    ] = False,
+    timeout: Annotated[
+        float | None,
+        typer.Option(min=0, metavar="SECONDS", help="How long proving may take.  (default: no limit)"),
+    ] = None,
     json: Json = False,
-) -> None:
+) -> int:
     """Read policy files and compile them; nothing is sent."""
     from phb.deploying import prepare
 
     with errors_as_json(wanted=json):
+        if timeout is not None and not prove:
+            raise InputError(Origin("--timeout"), "a time without --prove", "both, or neither")
         (anywhere,) = WhichOptions().many(files, reading, target=target)
-        prepared = prepare(anywhere, program.load(), at=reading.moment())
+        moment = reading.moment()
+        prepared = prepare(anywhere, program.load(), at=moment)
+        proof = _proof(prepared, moment, timeout, always=reading.at is None) if prove else None
     intent, policy = prepared.intent, prepared.policy
     if json:
-        print_json(_as_json(intent, policy))
-        return
-    if quiet:
-        return
-    print_notices(intent.notices, notes=notes)
-    _print(intent, policy)
+        print_json(_as_json(intent, policy) | ({} if proof is None else {"proof": _proof_as_json(proof)}))
+    else:
+        if not quiet:
+            print_notices(intent.notices, notes=notes)
+            _print(intent, policy)
+        if proof is not None:
+            _print_proof(proof, quiet=quiet)
+    return OK if proof is None or proof.proven else REFUSED
+
+
+def _proof(prepared: Prepared, moment: datetime, timeout: float | None, *, always: bool) -> Proof:
+    from phb.packets.epochs import Epochs
+    from phb.proving.compiled import prove
+
+    epochs = Epochs.of([prepared.policy], moment) if always else Epochs.at(moment)
+    return prove(prepared.policy, prepared.artifact, epochs.moments, target=prepared.intent.target, timeout_s=timeout)
+
+
+def _proof_as_json(proof: Proof) -> dict[str, Any]:
+    def place(origin: Origin) -> dict[str, Any]:
+        return {"file": origin.file, "line": origin.line}
+
+    return {
+        "proven": proof.proven,
+        "rules": proof.rules,
+        "entries": proof.entries,
+        "moments": proof.moments,
+        "seconds": round(proof.seconds, 3),
+        "wrong": [
+            {
+                "what": each.what,
+                "policy": each.says,
+                "tables": each.does,
+                "said": place(each.said_at),
+                "compiled_from": place(each.done_at),
+                "packet": each.packet,
+                "at": each.moment.isoformat(timespec="seconds"),
+            }
+            for each in proof.wrong
+        ],
+        "open": list(proof.open),
+    }
+
+
+def _print_proof(proof: Proof, *, quiet: bool) -> None:
+    output = console()
+    for each in proof.wrong:
+        output.print(f"wrong: {each.what}: policy {each.says} ({each.said_at}), tables {each.does} ({each.done_at})")
+        if each.packet is not None:
+            at = f" --at {each.moment:%Y-%m-%dT%H:%M:%S}" if proof.moments > 1 else ""
+            output.print(f'  phb explain --packet "{each.packet}"{at}')
+    for left in proof.open:
+        output.print(f"not known: {left}")
+    counts = f"{_count(proof.rules, 'rule')}, {_count(proof.entries, 'entry', 'entries')}"
+    moments = _count(proof.moments, "moment")
+    if proof.wrong:
+        output.print(f"not proven: the tables do otherwise than the policy says; please report it ({counts})")
+    elif proof.open:
+        output.print(f"not proven in the time that was allowed: {counts}, {moments}, {proof.seconds:.1f} s")
+    elif not quiet:
+        output.print(f"proven: {counts}, every packet, {moments}, {proof.seconds:.1f} s")
+
+
+def _count(number: int, word: str, words: str = "") -> str:
+    return f"{number:,} {word if number == 1 else words or word + 's'}"
 
 
 def _as_json(intent: NodeIntent, policy: PolicySet) -> dict[str, Any]:

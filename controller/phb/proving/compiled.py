@@ -22,7 +22,9 @@ from phb.model import PolicySet
 from phb.origin import UNKNOWN, Origin
 from phb.packets.boxes import ValueBox, intersection
 from phb.packets.epochs import Epochs
-from phb.packets.space import Packet, Subset, every, every_packet, first_packet
+from phb.packets.example import example
+from phb.packets.space import Subset, every, every_packet
+from phb.packets.words import Naming
 from phb.proving.agreement import Differs, differences, entering, forwarded, leaving, marks_of, shown
 from phb.proving.keys import Keys
 from phb.proving.serving import Served, served_differently
@@ -51,7 +53,8 @@ class Wrong:
         does: What the tables do.
         said_at: Where the policy says it.
         done_at: Where the statement stands that the entry was compiled from.
-        packet: A packet for which it is so; None where it is so of a port, or of the tables.
+        packet: One for which it is so, as ``phb explain --packet`` takes it; None where it is so of a port, or of the
+            tables.
     """
 
     moment: datetime
@@ -60,7 +63,7 @@ class Wrong:
     does: str
     said_at: Origin = UNKNOWN
     done_at: Origin = UNKNOWN
-    packet: Packet | None = None
+    packet: str | None = None
 
 
 @dataclass(frozen=True)
@@ -132,7 +135,8 @@ def prove(
             wrong.append(_faulty(fault, moment))
             continue
         said = behaviour_of_policy(policy, Epochs.at(moment))
-        found, undecided = _Moment(moment, said, does, intent).compare(budget, MOST_WRONG - len(wrong))
+        naming = Naming.of([policy], Epochs.at(moment))
+        found, undecided = _Moment(moment, said, does, intent, naming).compare(budget, MOST_WRONG - len(wrong))
         wrong += found
         if undecided:
             left.append(f"{undecided} parts of the packets at {moment:%A %Y-%m-%d %H:%M}")
@@ -151,8 +155,8 @@ def _faulty(fault: TableFaultError, moment: datetime) -> Wrong:
 class _Moment:
     """The comparison at one moment."""
 
-    def __init__(self, moment: datetime, said: Behaviour, does: Behaviour, intent: NodeIntent) -> None:
-        self._moment, self._said, self._does = moment, said, does
+    def __init__(self, moment: datetime, said: Behaviour, does: Behaviour, intent: NodeIntent, naming: Naming) -> None:
+        self._moment, self._said, self._does, self._naming = moment, said, does, naming
         self._most = targets.load(intent.target).support[Capability.QUEUE_LIMITS].most
         names = {name: key for key, name in said.class_names.items()}
         self._keys = Keys({number: names.get(name, name) for name, number in intent.classes.items()} | {0: None})
@@ -218,7 +222,8 @@ class _Moment:
 
     def _wrong(self, differs: Differs, box: ValueBox) -> Wrong:
         says, does = shown(differs.says), shown(differs.does)
-        return Wrong(self._moment, differs.what, says, does, differs.said_at, differs.done_at, first_packet(box))
+        packet = example(box, self._naming).text
+        return Wrong(self._moment, differs.what, says, does, differs.said_at, differs.done_at, packet)
 
     def _served(self, served: Served) -> Wrong:
         return Wrong(self._moment, served.what, served.says, served.does, served.said_at, served.done_at)
