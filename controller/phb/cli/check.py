@@ -11,7 +11,7 @@ from phb.cli.application import OK, REFUSED, app, epilog
 from phb.cli.options import Files, Json, ProgramOptions, ReadingOptions, TargetName, WhichOptions, grouped
 from phb.cli.output import console, errors_as_json, notice_as_json, print_json, print_notices, print_table, table
 from phb.errors import InputError
-from phb.origin import Origin
+from phb.origin import UNKNOWN, Origin
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -112,7 +112,8 @@ def _proof_as_json(proof: Proof) -> dict[str, Any]:
 def _print_proof(proof: Proof, *, quiet: bool) -> None:
     output = console()
     for each in proof.wrong:
-        output.print(f"wrong: {each.what}: policy {each.says} ({each.said_at}), tables {each.does} ({each.done_at})")
+        said, done = (f" ({origin})" if origin != UNKNOWN else "" for origin in (each.said_at, each.done_at))
+        output.print(f"wrong: {each.what}: policy {each.says}{said}, tables {each.does}{done}")
         if each.packet is not None:
             at = f" --at {each.moment:%Y-%m-%dT%H:%M:%S}" if proof.moments > 1 else ""
             output.print(f'  phb explain --packet "{each.packet}"{at}')

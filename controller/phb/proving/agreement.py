@@ -69,9 +69,12 @@ def differences(said: Behaviour, does: Behaviour, decided: tuple[Decided, ...], 
 
 def entering(policies: tuple[Treatments, Treatments], numbers: tuple[int, int], marked: MarkPairs) -> Iterator[Differs]:
     """Give what the input policies do differently with packets that have these marks."""
-    (ours, theirs), (one, other) = policies, numbers
-    places = _place(ours, one), _place(theirs, other)
-    yield from _treated(HOOKS[0], treatment(ours, one), treatment(theirs, other), places, marked)
+    yield from _hook(HOOKS[0], policies, numbers, marked)
+
+
+def leaving(policies: tuple[Treatments, Treatments], numbers: tuple[int, int], marked: MarkPairs) -> Iterator[Differs]:
+    """Give what the output policies do differently with packets that then have these marks."""
+    yield from _hook(HOOKS[1], policies, numbers, marked)
 
 
 def forwarded(policies: tuple[Treatments, Treatments], numbers: tuple[int, int], _: MarkPairs) -> Iterator[Differs]:
@@ -82,18 +85,19 @@ def forwarded(policies: tuple[Treatments, Treatments], numbers: tuple[int, int],
         yield Differs("route", says, does, _place(ours, one), _place(theirs, other))
 
 
-def leaving(policies: tuple[Treatments, Treatments], numbers: tuple[int, int], marked: MarkPairs) -> Iterator[Differs]:
-    """Give what the output policies do differently with packets that then have these marks."""
+def _hook(
+    hook: str, policies: tuple[Treatments, Treatments], numbers: tuple[int, int], marked: MarkPairs
+) -> Iterator[Differs]:
     (ours, theirs), (one, other) = policies, numbers
     places = _place(ours, one), _place(theirs, other)
-    if (one == NONE) != (other == NONE):
-        # Class and stream are then those of the input policy, or not.
-        yield Differs("output policy", _rule(one), _rule(other), *places)
-    yield from _treated(HOOKS[1], treatment(ours, one), treatment(theirs, other), places, marked)
-
-
-def _rule(number: int) -> str:
-    return "no rule" if number == NONE else "a rule"
+    rules = [
+        ("", UNKNOWN) if n == NONE else (steps[n].name, steps[n].origin)
+        for steps, n in zip(policies, numbers, strict=True)
+    ]
+    if rules[0] != rules[1]:
+        # By it packets are counted; class and stream of an output policy are those of the input policy without one.
+        yield Differs(f"{hook} rule", rules[0][0] or "none", rules[1][0] or "none", *places)
+    yield from _treated(hook, treatment(ours, one), treatment(theirs, other), places, marked)
 
 
 def _place(steps: Sequence[Step[Does]], number: int) -> Origin:

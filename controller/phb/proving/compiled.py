@@ -23,10 +23,11 @@ from phb.origin import UNKNOWN, Origin
 from phb.packets.boxes import ValueBox, intersection
 from phb.packets.epochs import Epochs
 from phb.packets.example import example
-from phb.packets.space import Subset, every, every_packet
+from phb.packets.space import Subset, every_packet
 from phb.packets.words import Naming
 from phb.proving.agreement import Differs, differences, entering, forwarded, leaving, marks_of, shown
 from phb.proving.keys import Keys
+from phb.proving.leaving import Exits
 from phb.proving.serving import Served, served_differently
 from phb.proving.tables import TableFaultError, behaviour_of_entries
 from phb.proving.tables.rows import described
@@ -34,10 +35,7 @@ from phb.regions.answer import divide
 from phb.regions.budget import Budget
 from phb.regions.cell import Open
 from phb.targets import DEFAULT_TARGET, Capability
-from phb.values import LAST_QOS_GROUP
 
-_OCTETS: Final = every(256)
-_GROUPS: Final = every(LAST_QOS_GROUP + 1)
 MOST_WRONG: Final = 20
 """Counterexamples after which no more are looked for."""
 
@@ -102,7 +100,7 @@ def prove(
     *,
     target: str = DEFAULT_TARGET,
     timeout_s: float | None = None,
-    compiler: Compile = compile_policy,
+    compiler: Compile | None = None,
 ) -> Proof:
     """Compare what a policy says at some moments with what it is compiled to.
 
@@ -112,12 +110,12 @@ def prove(
         moments: One of each class of moments.
         target: The kind of switch.
         timeout_s: For all together; None is no limit.
-        compiler: Made to be replaced in tests.
+        compiler: Used instead of `phb.compiler`.
 
     Raises:
         InputError: The policy doesn't compile.
     """
-    began = time.monotonic()
+    began, compiler = time.monotonic(), compiler or compile_policy
     budget = Budget(seconds=timeout_s)
     wrong: list[Wrong] = []
     left: list[str] = []
@@ -159,8 +157,10 @@ class _Moment:
         self._moment, self._said, self._does, self._naming = moment, said, does, naming
         self._most = targets.load(intent.target).support[Capability.QUEUE_LIMITS].most
         names = {name: key for key, name in said.class_names.items()}
-        self._keys = Keys({number: names.get(name, name) for name, number in intent.classes.items()} | {0: None})
-        self._keys.guess(said, does, intent.policies)
+        self._keys = Keys(
+            {number: names.get(name, name) for name, number in intent.classes.items()} | {0: None}, intent.policies
+        )
+        self._keys.guess(said, does)
 
     def compare(self, budget: Budget, most: int) -> tuple[list[Wrong], int]:
         """Give at most so many things that are wrong, and how many parts of the packets are open."""
@@ -183,46 +183,51 @@ class _Moment:
         served = served_differently(self._said, renamed, _ports(self._said, renamed), self._most)
         return [*wrong.values(), *(self._served(each) for each in served)][:most], undecided
 
-    def _differences(self, renamed: Behaviour, budget: Budget) -> Iterator[tuple[Differs | None, ValueBox]]:
+    def _differences(self, renamed: Behaviour, budget: Budget) -> Iterator[tuple[Differs | None, ValueBox | None]]:
         """Give what is different for some packets; None where that is open.
 
-        Each stage is compared by itself: a policy's input rules don't change how routes or output rules read. So the
-        last are compared for any marks, and only what differs there is looked at with the marks that there can be.
+        Each stage is compared by itself, since the compiler keeps them apart: output policies for all packets that
+        there could be, whatever the input policy makes of them.
         """
         said = self._said
+        exits = Exits(said.output, renamed.output)
         for ours, theirs, within, compare in (
             (said.input, renamed.input, every_packet(1), entering),
             (_as_input(said.forwarding), _as_input(renamed.forwarding), every_packet(1), forwarded),
-            (said.output, renamed.output, _marked_anyhow(said, renamed), leaving),
+            (exits.steps(said.output), exits.steps(renamed.output), exits.within, leaving),
         ):
-            lists = Behaviour(input=ours), Behaviour(input=theirs)
+            lists = Behaviour(input=_with_rules(ours)), Behaviour(input=_with_rules(theirs))
             for cell in divide(lists, within, same=True, effect=_as_said, budget=budget):
                 if isinstance(cell, Open):
                     yield None, cell.box
                     continue
-                found = compare((ours, theirs), (cell.decided[0].input, cell.decided[1].input), marks_of(cell.box))
-                if compare is not leaving:
-                    yield from ((differs, cell.box) for differs in found)
-                elif any(found):
-                    yield from self._with_marks(renamed, cell.box, budget)
+                numbers = cell.decided[0].input, cell.decided[1].input
+                found = list(compare((ours, theirs), numbers, marks_of(cell.box)))
+                if compare is leaving and any(differs.kind is None for differs in found):
+                    yield from self._behind_input(renamed, cell.box, budget) or (
+                        (differs._replace(what=f"{differs.what} at port {min(exits.ports(cell.box))}"), None)
+                        for differs in found
+                    )
+                else:
+                    yield from ((differs, None if compare is leaving else cell.box) for differs in found)
 
-    def _with_marks(
-        self, renamed: Behaviour, box: ValueBox, budget: Budget
-    ) -> Iterator[tuple[Differs | None, ValueBox]]:
+    def _behind_input(self, renamed: Behaviour, box: ValueBox, budget: Budget) -> list[tuple[Differs, ValueBox]]:
+        """Give what is different for some packets that the input policy makes those of a box."""
         for whole in every_packet(1):
             marks = {each: whole.subsets[each] for each in (Subset.TOS, Subset.TAG, Subset.GROUP, Subset.EGRESS)}
+            marks[Subset.EPOCH] = 1
             subsets = tuple(marks.get(Subset(number), bits) for number, bits in enumerate(box.subsets))
             within = intersection(whole, ValueBox(box.intervals, subsets))
             for cell in divide((self._said, renamed), [within] if within else [], budget=budget):
-                if isinstance(cell, Open):
-                    yield None, cell.box
-                else:
-                    for differs in differences(self._said, renamed, cell.decided, cell.box):
-                        yield differs, cell.box
+                if not isinstance(cell, Open):
+                    found = [(each, cell.box) for each in differences(self._said, renamed, cell.decided, cell.box)]
+                    if found:
+                        return found
+        return []
 
-    def _wrong(self, differs: Differs, box: ValueBox) -> Wrong:
+    def _wrong(self, differs: Differs, box: ValueBox | None) -> Wrong:
         says, does = shown(differs.says), shown(differs.does)
-        packet = example(box, self._naming).text
+        packet = None if box is None else example(box, self._naming).text
         return Wrong(self._moment, differs.what, says, does, differs.said_at, differs.done_at, packet)
 
     def _served(self, served: Served) -> Wrong:
@@ -230,9 +235,14 @@ class _Moment:
 
 
 def _as_input(steps: Iterable[Step[Route]]) -> tuple[Step[Treatment], ...]:
-    """Give routes as steps of an input policy, which the engine divides packets by alone."""
+    """Give routes as steps of an input policy, which the engine divides packets by alone; they count for no rule."""
+    return tuple(Step(step.boxes, step.unless, Treatment(traffic_class=step.does)) for step in steps)
+
+
+def _with_rules(steps: Iterable[Step[Treatment]]) -> tuple[Step[Treatment], ...]:
+    """Give steps that do the same only if they are of the same rule, too: packets are counted by rules."""
     return tuple(
-        Step(step.boxes, step.unless, Treatment(traffic_class=step.does), step.name, step.origin) for step in steps
+        Step(step.boxes, step.unless, Treatment(traffic_class=(step.name, step.origin, step.does))) for step in steps
     )
 
 
@@ -241,21 +251,7 @@ def _as_said(_: int, does: Treatment | Route) -> Hashable:
     return does
 
 
-def _egress(*behaviours: Behaviour) -> set[int]:
-    """Give the ports by which packets may leave."""
-    return {step.does.port for behaviour in behaviours for step in behaviour.forwarding if step.does.port is not None}
-
-
-def _marked_anyhow(*behaviours: Behaviour) -> tuple[ValueBox, ...]:
-    """Give all packets as output policies may see them, whatever was marked."""
-    ports = sum(1 << port for port in _egress(*behaviours))
-    found = []
-    for box in every_packet(1) if ports else ():
-        subsets = list(box.subsets)
-        subsets[Subset.EGRESS], subsets[Subset.TOS], subsets[Subset.GROUP] = ports, _OCTETS, _GROUPS
-        found.append(ValueBox(box.intervals, tuple(subsets)))
-    return tuple(found)
-
-
 def _ports(*behaviours: Behaviour) -> list[int]:
-    return sorted(_egress(*behaviours).union(*(behaviour.services for behaviour in behaviours)))
+    """Give the ports by which packets leave, and those that are set up."""
+    found = {step.does.port for behaviour in behaviours for step in behaviour.forwarding if step.does.port is not None}
+    return sorted(found.union(*(behaviour.services for behaviour in behaviours)))

@@ -74,13 +74,15 @@ class Keys:
         of: Pairs of streams, and of counters.
     """
 
-    def __init__(self, classes: Mapping[int, Hashable]) -> None:
+    def __init__(self, classes: Mapping[int, Hashable], policies: Sequence[Policy]) -> None:
         self.classes = classes
+        self._before: dict[Kind, dict[Hashable, Hashable]] = {}
+        self._places = {f"policy {each.number}": (each.rule, each.origin) for each in policies}
         self.of = {kind: Pairs() for kind in Kind}
 
-    def guess(self, said: Behaviour, does: Behaviour, policies: Sequence[Policy]) -> None:
+    def guess(self, said: Behaviour, does: Behaviour) -> None:
         """Pair what rules of one name and place have, in the order in which they stand."""
-        places = {f"policy {each.number}": (each.rule, each.origin) for each in policies}
+        places = self._places
         for ours, theirs in ((said.input, does.input), (said.output, does.output)):
             named: dict[tuple[str, Origin], list[Treatment]] = defaultdict(list)
             seen: set[str] = set()
@@ -96,8 +98,10 @@ class Keys:
                     self.of[Kind.COUNTER].guess(step.does.counted_as, other.counted_as)
 
     def renamed(self, does: Behaviour) -> Behaviour:
-        """Give the tables' behaviour by the policy's keys; what has none has one that the policy doesn't have."""
+        """Give the tables' behaviour by the policy's rules and keys; numbers without one stay numbers."""
         known: dict[Treatment, Treatment] = {}
+        # Pairs that are shown later change what a key that was given here stands for.
+        self._before = {kind: dict(pairs.does) for kind, pairs in self.of.items()}
 
         def treatment(of: Treatment) -> Treatment:
             if of not in known:
@@ -110,7 +114,11 @@ class Keys:
             return known[of]
 
         def steps(of: Sequence[Step[Treatment]]) -> tuple[Step[Treatment], ...]:
-            return tuple(replace(step, does=treatment(step.does)) for step in of)
+            made = []
+            for step in of:
+                rule, origin = self._places.get(step.name, (step.name, step.origin))
+                made.append(Step(step.boxes, step.unless, treatment(step.does), rule, origin))
+            return tuple(made)
 
         return replace(
             does,
@@ -131,8 +139,8 @@ class Keys:
         """Take what a packet shows: the policy's key, and the renamed one of the tables; False for a contradiction."""
         if said is None or renamed is None:
             return False
-        pairs = self.of[kind]
-        return pairs.show(said, renamed.number if isinstance(renamed, Unpaired) else pairs.does[renamed])
+        number = renamed.number if isinstance(renamed, Unpaired) else self._before[kind][renamed]
+        return self.of[kind].show(said, number)
 
     def key(self, kind: Kind, number: Hashable) -> Hashable:
         """Give the policy's key of a number."""

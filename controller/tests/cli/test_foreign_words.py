@@ -90,7 +90,7 @@ def clean(text):
 
 
 RUNS = {
-    "check": [["check", "POLICY"], ["check", "FOLDER"]],
+    "check": [["check", "POLICY"], ["check", "FOLDER"], ["check", "--prove", "POLICY"]],
     "lint": [["lint", "POLICY"]],
     "search": [
         ["search", "POLICY"],

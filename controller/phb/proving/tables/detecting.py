@@ -6,10 +6,10 @@ from typing import Final
 
 from phb.behaviour.behaviour import Fact
 from phb.behaviour.facts import early
-from phb.intent import Entry, Exact, Ternary
+from phb.intent import Entry, Ternary
 from phb.packets.space import every
 from phb.proving.tables.matching import masked
-from phb.proving.tables.rows import TableFaultError, Tables
+from phb.proving.tables.rows import TableFaultError, Tables, number
 
 _COLOURS: Final = 3
 _OCTETS: Final = 256
@@ -21,10 +21,7 @@ class Detection:
     def __init__(self, tables: Tables) -> None:
         self._rows: dict[tuple[int, int], list[Entry]] = {}
         for entry in tables.of("wred.thresholds"):
-            profile, traffic_class = entry.match["profile"], entry.match["traffic_class"]
-            assert isinstance(profile, Exact)
-            assert isinstance(traffic_class, Exact)
-            self._rows.setdefault((profile.value, traffic_class.value), []).append(entry)
+            self._rows.setdefault((number(entry, "profile"), number(entry, "traffic_class")), []).append(entry)
 
     def of(self, profile: int, traffic_class: int) -> tuple[tuple[tuple[Fact, ...] | None, ...], ...]:
         """Give the early detection of a queue, as `phb.behaviour.behaviour.Service.early`."""

@@ -13,7 +13,7 @@ from phb.intent import Entry, Exact, PortShaper
 from phb.origin import UNKNOWN
 from phb.proving.tables.buffering import buffers
 from phb.proving.tables.detecting import Detection
-from phb.proving.tables.rows import TableFaultError, Tables, signed
+from phb.proving.tables.rows import TableFaultError, Tables, number, signed
 
 _CLASS_QUEUE: Final = "conversation.class_queue"
 _PRECEDENCES: Final = range(8)
@@ -31,9 +31,7 @@ class Queues:
         self._class_shapers = tables.by_key("schedule.shaper", "profile", "traffic_class")
         self._rows: dict[int, list[Entry]] = {}
         for entry in tables.of(_CLASS_QUEUE):
-            profile = entry.match["profile"]
-            assert isinstance(profile, Exact)
-            self._rows.setdefault(profile.value, []).append(entry)
+            self._rows.setdefault(number(entry, "profile"), []).append(entry)
         self._detection = Detection(tables)
         self._shapers = {each.port: Shaper(each.rate_bps, each.burst_bytes, each.overhead_bytes) for each in shapers}
         ports = sorted({*self._schedulers, *self._shapers})
@@ -83,33 +81,33 @@ class Queues:
         elif sharing:
             parts = [Fraction(1, row.parameters["weight"]) for row in sharing.values()]
             shares = dict(zip(sharing, parts_of_whole(parts), strict=True))
-        for number, row in rows.items():
+        for traffic_class, row in rows.items():
             given = row.parameters
             shaper = self._class_shapers.get((profile, given["traffic_class"]))
             facts = served(
                 alone=len(rows) == 1,
-                level=None if number in sharing or row in flowing else given["level"],
-                share=shares.get(number),
-                times_a_flow=times.get(number),
+                level=None if traffic_class in sharing or row in flowing else given["level"],
+                share=shares.get(traffic_class),
+                times_a_flow=times.get(traffic_class),
                 flows=self._flows(profile, row),
                 queue_limit=given["limit_packets"],
                 shaper=None if shaper is None else _shaper(shaper),
             )
             early = self._detection.of(profile, given["traffic_class"])
-            yield number, Service(("slot", _slots(row).start, port), facts, early, row.origin)
+            yield traffic_class, Service(("slot", _slots(row).start, port), facts, early, row.origin)
 
     def _by_class(self, profile: int, scheduler: Entry) -> dict[int | None, Entry]:
         rows: dict[int | None, Entry] = {}
         for row in self._rows.get(profile, ()):
             asked = row.match.get("traffic_class")
-            number = asked.value if isinstance(asked, Exact) else None
-            if number in rows:
-                raise TableFaultError("two queues for one class", rows[number], row)
-            if row.parameters["traffic_class"] != (number or 0):
+            traffic_class = asked.value if isinstance(asked, Exact) else None
+            if traffic_class in rows:
+                raise TableFaultError("two queues for one class", rows[traffic_class], row)
+            if row.parameters["traffic_class"] != (traffic_class or 0):
                 raise TableFaultError("a queue of another class", row)
             if None in rows and rows[None].priority >= row.priority:
                 raise TableFaultError("a queue of a class behind that of all others", row)
-            rows[number] = row
+            rows[traffic_class] = row
         if None not in rows:
             raise TableFaultError("a port of classes without a queue for those that have none", scheduler)
         return rows

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from phb.behaviour.behaviour import Meter, Treatment
 from phb.behaviour.marks import Marks
-from phb.intent import Entry, Hook, Ternary
+from phb.intent import Entry, Hook
 from phb.model import MeterKind
 from phb.proving.tables.marking import after, marks
 from phb.proving.tables.rows import TableFaultError, Tables, signed
@@ -44,11 +44,6 @@ class Stages:
         self._meters = tables.by_number(f"{_POLICE[hook]}.stream_meter", "stream")
         self._colours = tables.by_key(f"{_POLICE[hook]}.colour_action", "policy", "colour")
         self._remark = tables.by_number(f"{_MARK[hook]}.remark", "policy")
-        self._buffered = {
-            asked.value & asked.mask
-            for entry in tables.of("buffer.stream_buffer")
-            if isinstance(asked := entry.match.get("stream"), Ternary)
-        }
 
     def treatment(self, found: Classified) -> Treatment:
         """Give what is done with packets."""
@@ -66,7 +61,7 @@ class Stages:
         )
         return Treatment(
             traffic_class=found.traffic_class or None,
-            stream=found.stream if row is not None or (found.stream in self._buffered and found.stream) else None,
+            stream=found.stream or None,
             meter=None if row is None else meter(row),
             colours=(green, yellow, red),
             connections=None if limit is None else limit.parameters["maximum_connections"],
