@@ -7,7 +7,7 @@ years (28, and 40 around 2100), so that as many years after now and after each e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import pairwise
@@ -25,7 +25,7 @@ _DAY_S = 86400
 _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 # Python's calendar ends with 9999, and clocks of zones are up to a day ahead.
 _LAST = (datetime(9999, 12, 29, tzinfo=UTC) - _BEGINNING) // timedelta(seconds=1)
-_AT_ONCE = 1 << 22  # instants x windows
+_AT_ONCE = 1 << 20  # instants
 
 Seconds = NDArray[np.int64]
 Truth = NDArray[np.bool_]
@@ -42,15 +42,62 @@ def first_moments(windows: Sequence[Window], now: datetime) -> dict[bytes, int]:
     for low, high in _spans(windows, start):
         zones = {name: _clock(zone, low // _DAY_S, -(-high // _DAY_S)) for name, zone in clocks.items()}
         cuts = sum(len(_cuts(windows, name)) for name in zones)
-        step = max(30, _AT_ONCE // (len(windows) * cuts)) * _DAY_S
+        step = max(30, _AT_ONCE // cuts) * _DAY_S
         for begin in range(low, high, step):
             end = min(begin + step, high)
             instants = np.unique(np.concatenate([zones[name].instants(windows, name, begin, end) for name in zones]))
             instants = instants[instants > start]
-            firsts = _firsts(windows, zones, instants)
+            firsts = _firsts(windows, zones, _distinct(windows, zones, instants))
             for moment, truth in zip(firsts, counting(windows, zones, firsts), strict=True):
                 found.setdefault(truth.tobytes(), int(moment))
     return dict(sorted(found.items(), key=lambda each: each[1]))
+
+
+def _distinct(windows: Sequence[Window], zones: dict[str, _Clock], instants: Seconds) -> Seconds:
+    """Give the first instant of each kind that clocks and calendars show, where no window tells more kinds apart."""
+    codes, bound = np.zeros(len(instants), np.int64), 1
+    for name, clock in zones.items():
+        mine = [window for window in windows if str(window.zone) == name]
+        local = clock.local(instants)
+        weekday, month, day_of_month, second = _shown(local)
+        weekdays = [{list(Day).index(day) for day in window.days} for window in mine]
+        parts = (
+            _classes(7, weekdays)[weekday],
+            _classes(13, [window.months for window in mine])[month],
+            _classes(32, [window.days_of_month for window in mine])[day_of_month],
+            np.searchsorted(sorted(_cuts(windows, name)), second, "right"),
+            np.searchsorted(_ends(windows, name), local, "right"),
+        )
+        for part in parts:
+            kinds = int(part.max(initial=0)) + 1
+            if bound * kinds >= 1 << 63:
+                codes = np.unique(codes, return_inverse=True)[1].astype(np.int64)
+                bound = len(instants)
+            codes, bound = codes * kinds + part, bound * kinds
+    return instants[np.sort(np.unique(codes, return_index=True)[1])]
+
+
+def _classes(count: int, subsets: Iterable[Set[int]]) -> NDArray[np.int64]:
+    """Number the values below `count` so that those have one number that no subset tells apart."""
+    distinct = set(map(frozenset, subsets))
+    numbers: dict[tuple[bool, ...], int] = {}
+    keys = (tuple(value in each for each in distinct) for value in range(count))
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
+
+
+def _shown(local: Seconds) -> tuple[Seconds, Seconds, Seconds, Seconds]:
+    """Give what calendar and clock show: day of the week from Sunday, month, day of the month, second of the day."""
+    day, second = np.divmod(local, _DAY_S)
+    dates = day.astype("datetime64[D]")
+    months = dates.astype("datetime64[M]")
+    # 1970 began with a Thursday.
+    return (day + 4) % 7, months.astype(np.int64) % 12 + 1, (dates - months).astype(np.int64) + 1, second
+
+
+def _ends(windows: Sequence[Window], name: str) -> Seconds:
+    """Give the ends of the windows of dates of a zone, as its clock shows them, ascending."""
+    moments = (moment for each in windows if str(each.zone) == name for moment in each.between or ())
+    return np.array(sorted({_second(moment.replace(tzinfo=UTC)) for moment in moments}), np.int64)
 
 
 def _firsts(windows: Sequence[Window], zones: dict[str, _Clock], instants: Seconds) -> Seconds:
@@ -70,11 +117,7 @@ def counting(windows: Sequence[Window], zones: dict[str, _Clock], instants: Seco
     truth = np.ones((len(instants), len(windows)), np.bool_)
     for name, clock in zones.items():
         local = clock.local(instants)
-        day, second = np.divmod(local, _DAY_S)
-        dates = day.astype("datetime64[D]")
-        months = dates.astype("datetime64[M]")
-        month, day_of_month = months.astype(np.int64) % 12 + 1, (dates - months).astype(np.int64) + 1
-        weekday = (day + 4) % 7  # 1970 began with a Thursday
+        weekday, month, day_of_month, second = _shown(local)
         for column, window in enumerate(windows):
             if str(window.zone) != name:
                 continue
@@ -159,14 +202,8 @@ class _Clock:
     def instants(self, windows: Sequence[Window], name: str, low: int, high: int) -> Seconds:
         """Give all instants from `low` until `high` at which something may change by this clock."""
         days = np.arange(low // _DAY_S - 2, high // _DAY_S + 3, dtype=np.int64) * _DAY_S
-        shown = [(days[:, None] + np.array(sorted(_cuts(windows, name)))).ravel()]
-        ends = [
-            _second(moment.replace(tzinfo=UTC))
-            for window in windows
-            if str(window.zone) == name
-            for moment in window.between or ()
-        ]
-        local = np.sort(np.concatenate([*shown, np.array(ends, np.int64)]))
+        shown = (days[:, None] + np.array(sorted(_cuts(windows, name)))).ravel()
+        local = np.sort(np.concatenate((shown, _ends(windows, name))))
         found = [self._jumps]
         until = [*self._jumps[1:], _LAST + 2 * _DAY_S]
         for begin, end, offset in zip(self._jumps, until, self._offsets, strict=True):

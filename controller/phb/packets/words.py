@@ -7,6 +7,7 @@ none` and `icmp-type: none` of packets without such a header (later fragments, t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -60,29 +61,37 @@ class Naming:
 
     Attributes:
         ports: Names by number, as one policy or another says it.
+        agreed: The numbers of ports that all policies call alike, and no other port so.
     """
 
     epochs: Epochs
     ports: Mapping[int, tuple[str, ...]]
+    agreed: frozenset[int] = frozenset()
 
     @classmethod
     def of(cls, policies: Iterable[PolicySet], epochs: Epochs) -> Naming:
         """Take the names of policies that are told together."""
-        names: dict[int, dict[str, None]] = {}
-        for policy in policies:
-            for port in policy.ports:
-                if port.number is not None:
-                    names.setdefault(port.number, {})[port.name] = None
-        return cls(epochs, {number: tuple(said) for number, said in names.items()})
+        said = [{port.number: port.name for port in policy.ports if port.number is not None} for policy in policies]
+        names = {
+            number: tuple(dict.fromkeys(each[number] for each in said if number in each))
+            for number in sorted({number for each in said for number in each})
+        }
+        used = Counter(name for each in names.values() for name in each)
+        agreed = {
+            number
+            for number, each in names.items()
+            if len(each) == 1 and used[each[0]] == 1 and all(number in policy for policy in said)
+        }
+        return cls(epochs, names, frozenset(agreed))
 
     def port(self, number: int) -> str | int:
         """Give the name that all policies have for a port, else its number."""
-        names = self.ports.get(number, ())
-        return names[0] if len(names) == 1 else number
+        return self.ports[number][0] if number in self.agreed else number
 
     def shown(self, number: int) -> str:
-        """Give a port's names for people."""
-        return "/".join(map(visible, self.ports.get(number, ()))) or str(number)
+        """Give a port's names for people, and its number where they may mean different ports."""
+        names = "/".join(map(visible, self.ports.get(number, ())))
+        return names if number in self.agreed else f"{names} ({number})" if names else str(number)
 
 
 @dataclass(frozen=True)

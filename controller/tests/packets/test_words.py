@@ -1,13 +1,17 @@
 """What words say is what the boxes hold: read back as a rule's conditions are, with what YAML has no word for."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from packet_sets import NAMING, THERE, boxes, meant
+from packet_sets import NAMING, NOW, THERE, boxes, meant
 
-from phb.model import Conditions
+from phb.model import Conditions, PolicySet, Port
 from phb.packets.boxes import intersection, rest
+from phb.packets.epochs import Epochs
+from phb.packets.example import example
 from phb.packets.joining import join, merge, narrow, wide
-from phb.packets.words import in_words
+from phb.packets.space import Version, box_of
+from phb.packets.words import Naming, in_words
 from tests.examples import share
 
 
@@ -81,3 +85,29 @@ def without_exceptions(parts):
         for box in narrow(part.box)
         for piece in rest(box, [each for other in part.unless for each in narrow(other)])
     ]
+
+
+def named(**ports):
+    return PolicySet(ports=tuple(Port(number=number, name=name) for name, number in ports.items()))
+
+
+@pytest.mark.parametrize(
+    ("policies", "said", "text"),
+    [
+        ([named(lan=1), named(lan=1)], "lan", "in lan"),
+        ([named(lan=1)], "lan", "in lan"),
+        # Another name, no name, and the name of another port.
+        ([named(lan=1), named(inside=1)], 1, "in lan/inside (1)"),
+        ([named(lan=1), named(wan=2)], 1, "in lan (1)"),
+        ([named(lan=1, wan=2), named(lan=2, wan=1)], 1, "in lan/wan (1)"),
+        ([named(wan=2)], 1, "in 1"),
+        ([named(**{"a\x1bb": 1})], "a\x1bb", "in a\\x1bb"),
+    ],
+)
+def test_ports_have_names_that_mean_them_in_every_policy(policies, said, text):
+    naming = Naming.of(policies, Epochs.at(NOW))
+    (words,) = in_words([box_of(Version.IPV4, epochs=1, ingress=2)], naming, [box_of(Version.IPV4, epochs=1)])
+    assert words.match["ingress-port"] == said
+    assert words.text.endswith(f", {text}")
+    shown = example(box_of(Version.IPV4, epochs=1, ingress=2), naming).text
+    assert shown.endswith(f" in {said if text == f'in {said}' else 1}")
