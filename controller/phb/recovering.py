@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from phb.decompiler import decompile
 from phb.device.artifact import Artifact
 from phb.device.deadlines import understood
 from phb.device.gnmi import OURS, PortShapers
 from phb.device.references import References
 from phb.device.session import Session
-from phb.intent import PortShaper
+from phb.intent import Entry, PortShaper
 from phb.inventory import Switch
 from phb.model import PolicySet
 from phb.origin import UNKNOWN
@@ -17,7 +19,21 @@ from phb.show.looking import look, reading_of
 from phb.show.reading import Reading
 
 
+@dataclass(frozen=True)
+class Recovered:
+    """The policy that a switch holds, and what it was read from."""
+
+    policy: PolicySet
+    entries: tuple[Entry, ...]
+    shapers: tuple[PortShaper, ...]
+
+
 async def policy_of(where: Switch, artifact: Artifact) -> PolicySet:
+    """As `recover`, the policy alone."""
+    return (await recover(where, artifact)).policy
+
+
+async def recover(where: Switch, artifact: Artifact) -> Recovered:
     """Read a switch, and give the policy that a push would find there already.
 
     Rules and classes have the names of the last push; ports are called by their numbers, for no entry says their names.
@@ -26,22 +42,23 @@ async def policy_of(where: Switch, artifact: Artifact) -> PolicySet:
         NotAPolicyError: The switch holds an entry that no policy compiles to.
         SwitchError: The switch refused, can't be reached, or runs another program.
     """
-    return await look(where, artifact, None, _policy)
+    return await look(where, artifact, None, _recovered)
 
 
 async def policy_over(session: Session) -> PolicySet:
     """`policy_of` over a session that is open."""
-    return await _policy(await reading_of(session, None))
+    return (await _recovered(await reading_of(session, None))).policy
 
 
-async def _policy(reading: Reading) -> PolicySet:
+async def _recovered(reading: Reading) -> Recovered:
     artifact = reading.session.artifact
     # Keys and what a router's control plane has learnt are no part of a policy.
     others = {artifact.table(name).number for name in (*artifact.key_tables, *artifact.agent_tables)}
     held = Held.of(entry.row for entry in reading.held if entry.row.table not in others)
     with understood(reading.session.address):
         entries = [artifact.named(row) for row in held.visible(References(artifact))]
-    return decompile(entries, reading.names, await _shapers(reading))
+    shapers = await _shapers(reading)
+    return Recovered(decompile(entries, reading.names, shapers), tuple(entries), tuple(shapers))
 
 
 async def _shapers(reading: Reading) -> list[PortShaper]:

@@ -54,6 +54,13 @@ def test_a_switch_that_writes_one_by_one(start_switch, examples, tmp_path):
     assert not push(address, [tmp_path / "held.yaml"]).differs
 
 
+def test_what_is_written_is_proven_to_be_what_is_held(start_phb_switch, examples, capsys):
+    address = start_phb_switch()
+    push(address, [examples / "c3640.yaml"])
+    assert cli.run(["convert", "--from-switch", address]) == 0
+    assert capsys.readouterr().err.endswith("proven: every packet is treated alike\n")
+
+
 def test_shapers_of_ports_keep_burst_and_basis(start_phb_switch, write_file, tmp_path):
     policy = write_file(
         "policy.yaml",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from phb.comparing.conversion import Proof
     from phb.formats import Converted, Loss, ReadOptions
     from phb.model import PolicySet
+    from phb.recovering import Recovered
 
 _REGIONS, _THINGS = 5, 3
 """Regions that are shown, and of each so many things that differ; JSON has all."""
@@ -118,19 +119,21 @@ def convert(
     from phb.formats.format import parse_dialect
 
     named = parse_dialect(reading.dialect)
+    held = None
     if from_switch is None:
         to, policy = _asked(to), _of_files(files, reading.format_name, formats.ReadOptions(named))
     else:
         if files:
             raise InputError(Origin(files[0]), "a policy file beside --from-switch", "one of them")
         check_address(from_switch, Origin("--from-switch"))
-        policy = _held(SwitchOptions(address=from_switch, device_id=device_id, **vars(reach)), program)
-        to = to or "yaml"
+        held = _held(SwitchOptions(address=from_switch, device_id=device_id, **vars(reach)), program)
+        to, policy = to or "yaml", held.policy
     converted = formats.convert(policy, to, formats.WriteOptions(named))
     if from_switch is not None:
         losses = (replace(loss, origin=Origin(from_switch)) for loss in converted.losses)
         converted = replace(converted, losses=tuple(losses))
-    proof = None if proving.no_proof else _proof(policy, converted, to, from_switch, writing.output, program, proving)
+    names = from_switch or "the source", "the text" if writing.output is None else str(writing.output)
+    proof = None if proving.no_proof else _proof(held or policy, converted, to, names, program, proving.proof_timeout)
     wrong = proof is not None and bool(proof.unlisted) and not writing.lossy
     refused = writing.refuses(converted.losses) or wrong
     if writing.output is not None and not refused:
@@ -169,27 +172,38 @@ def _of_files(files: list[str] | None, format_name: str | None, options: ReadOpt
     return read_sources(files, format_name, options)
 
 
-def _held(switch: SwitchOptions, program: ProgramOptions) -> PolicySet:
+def _held(switch: SwitchOptions, program: ProgramOptions) -> Recovered:
     import asyncio
 
-    from phb.recovering import policy_of
+    from phb.recovering import recover
 
-    return asyncio.run(policy_of(switch.one(), program.load()))
+    return asyncio.run(recover(switch.one(), program.load()))
 
 
 def _proof(
-    policy: PolicySet,
+    source: PolicySet | Recovered,
     converted: Converted,
     to: str,
-    from_switch: str | None,
-    output: Path | None,
+    names: tuple[str, str],
     program: ProgramOptions,
-    proving: ProofOptions,
+    seconds: float,
 ) -> Proof:
-    from phb.comparing.conversion import prove
+    from phb.comparing.conversion import Proof, prove
+    from phb.model import PolicySet
 
-    names = from_switch or "the source", "the text" if output is None else str(output)
-    return prove(policy, converted, to, names, program.load, proving.proof_timeout)
+    if isinstance(source, PolicySet):
+        return prove(source, converted, to, names, program.load, seconds)
+    from phb.proving.recovered import compare_with_tables
+    from phb.proving.tables import TableFaultError
+    from phb.regions.budget import Budget
+
+    budget = Budget(seconds)
+    try:
+        tables = compare_with_tables(source, program.load(), names, budget)
+    except TableFaultError as error:
+        return Proof(refused=str(error))
+    proof = prove(source.policy, converted, to, names, program.load, budget.left)
+    return replace(proof, comparisons=(tables, *proof.comparisons), unlisted=(*tables.regions, *proof.unlisted))
 
 
 def _proof_words(proof: Proof, converted: Converted) -> Iterator[str]:

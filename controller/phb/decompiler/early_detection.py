@@ -62,7 +62,8 @@ def _denominator(entry: Entry, minimum: int, maximum: int) -> int:
     """Find the roundest number that gives the slope."""
     wanted = entry.parameters["slope"]
     half, span = Fraction(1, 2), maximum - minimum
-    low = max(1, ceil(UNIT / ((wanted + half) * span)))
+    # The steepest slope stands for all that the field has no room for.
+    low = 1 if wanted == UNIT - 1 else max(1, ceil(UNIT / ((wanted + half) * span)))
     high = max(low, min(LARGEST_DENOMINATOR, floor(UNIT / ((max(wanted, 1) - half) * span))))
     for denominator in (int(roundest(Fraction(low), Fraction(high))), low, high):
         if slope(minimum, maximum, denominator) == wanted:
