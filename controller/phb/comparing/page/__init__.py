@@ -100,6 +100,11 @@ def command(side: Side, example: Example) -> str:
     return shlex.join(["phb", "explain", *names, "--packet", example.text, *at])
 
 
+def _parts(region: Region) -> int:
+    """Give how many parts there are beside the first."""
+    return len(region.packets) - 1 + region.more_parts
+
+
 def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
@@ -133,6 +138,6 @@ def _template() -> Template:
         keep_trailing_newline=True,
         finalize=lambda value: visible(value) if type(value) is str else value,
     )
-    environment.globals.update(parted=parted, command=command)
+    environment.globals.update(parted=parted, command=command, parts=_parts)
     environment.filters.update(place=_place, digest=_digest)
     return environment.get_template("page.html.j2")

@@ -44,6 +44,7 @@ REGIONS = (
         None,
         0,
         0,
+        more_parts=1,
     ),
     Region(
         3,

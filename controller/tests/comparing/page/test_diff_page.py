@@ -57,6 +57,12 @@ def test_names_are_text_that_no_browser_or_terminal_obeys(different):
     assert not re.search(r"[^\S\n ]|[\x00-\x09\x0b-\x1f\u202e]", text)
 
 
+def test_parts_that_are_not_told_are_counted(different):
+    text = Elements(page(different)).text
+    assert "and 9 more parts" in text
+    assert "and 1 set of packets that isn't told" in text
+
+
 def test_who_and_when(different):
     text = Elements(page(different, "anna@noc1")).text
     assert "Made 2026-11-26T20:30:00+00:00 by anna@noc1 with phb 0.1.0." in text
