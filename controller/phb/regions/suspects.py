@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from phb.regions.encoding import DIMENSIONS, INTERVALS, Bools, Encoding, Ints
+from phb.regions.encoding import DIMENSIONS, INTERVALS, Bools, Encoding, Entries, Ints
 
 _MANY: Final = 300_000
 """Pairs of one kind of lists that are remembered; if there are more, only the entries are."""
@@ -72,12 +72,17 @@ class _List:
         # Of output steps, what they ask of marks that aren't known yet.
         first = encoding.starts[2 * encoding.count]
         self.asked = encoding.raw[self.number - first] if start >= first else np.zeros(len(self.number), np.int32)
-        with_unless = entries.group[start:end][entries.without[start:end]]
-        self.whole = ~np.isin(self.entries.group, with_unless)
         self.words = encoding.words
-        self.rows = np.column_stack(
-            (self.entries.low, self.entries.high, self.entries.bits.view(np.int64), self.asked)
-        ).astype(np.int64)
+        self.rows = _rows(self.entries, self.asked)
+        without = start + np.flatnonzero(entries.without[start:end])
+        asked = encoding.raw[without - first] if start >= first else np.zeros(len(without), np.int32)
+        unless: dict[int, list[bytes]] = {}
+        keys = _voids(_rows(entries.chosen(without), asked)).tolist()
+        for group, key in zip(entries.group[without].tolist(), keys, strict=True):
+            unless.setdefault(group, []).append(key)
+        excepted = {group: b"".join(sorted(each)) for group, each in unless.items()}
+        self.excepted = [excepted.get(group, b"") for group in self.entries.group.tolist()]
+        self.whole = np.array([not each for each in self.excepted])
         self.runs = np.cumsum(np.diff(self.entries.effect, prepend=-1) != 0)
 
 
@@ -135,13 +140,17 @@ def _taken_until(one: _List, other: _List) -> Ints:
     until = np.full(len(one.number), len(other.number) - 1, np.int32)
     covers = _Boxes(other.rows[other.whole], other.runs[other.whole], np.flatnonzero(other.whole))
     covers = covers.joined(_unions(covers, other.words))
-    known: dict[bytes, int] = {}
-    for key, order in zip(_voids(covers.rows).tolist(), covers.until.tolist(), strict=True):
-        known[key] = min(order, known.get(key, order))
+    known: dict[tuple[bytes, bytes], int] = {}
+    boxes = [(key, b"") for key in _voids(covers.rows).tolist()]
+    boxes += zip(_voids(other.rows).tolist(), other.excepted, strict=True)
+    for box, order in zip(boxes, [*covers.until.tolist(), *range(len(other.rows))], strict=True):
+        known[box] = min(order, known.get(box, order))
     left = []
-    for number, key in enumerate(_voids(one.rows).tolist()):
-        if key in known:
-            until[number] = known[key]
+    for number, box in enumerate(zip(_voids(one.rows).tolist(), one.excepted, strict=True)):
+        # A step without exceptions takes what one with any does.
+        found = [known[each] for each in (box, (box[0], b"")) if each in known]
+        if found:
+            until[number] = min(found)
         else:
             left.append(number)
     step = max(1, _AT_ONCE // len(covers.rows))
@@ -218,6 +227,10 @@ def _united(of: _Boxes, dimension: int, words: slice) -> _Boxes:
     else:
         rows[:, own] = np.bitwise_or.reduceat(of.rows[order][:, own], starts, axis=0)
     return _Boxes(rows, of.runs[order[starts]], np.maximum.reduceat(of.until[order], starts))
+
+
+def _rows(entries: Entries, asked: Ints) -> NDArray[np.int64]:
+    return np.column_stack((entries.low, entries.high, entries.bits.view(np.int64), asked)).astype(np.int64)
 
 
 def _voids(rows: NDArray[np.int64]) -> NDArray[Any]:
