@@ -9,7 +9,16 @@ import typer
 
 from phb.cli.application import OK, REFUSED, app, epilog
 from phb.cli.options import Files, Json, ProgramOptions, ReadingOptions, TargetName, WhichOptions, grouped
-from phb.cli.output import console, errors_as_json, notice_as_json, print_json, print_notices, print_table, table
+from phb.cli.output import (
+    console,
+    errors_as_json,
+    notice_as_json,
+    print_json,
+    print_notices,
+    print_solver_hint,
+    print_table,
+    table,
+)
 from phb.errors import InputError
 from phb.origin import UNKNOWN, Origin
 
@@ -124,6 +133,7 @@ def _print_proof(proof: Proof, *, quiet: bool) -> None:
     if proof.wrong:
         output.print(f"not proven: the tables do otherwise than the policy says; please report it ({counts})")
     elif proof.open:
+        print_solver_hint()
         output.print(f"not proven in the time that was allowed: {counts}, {moments}, {proof.seconds:.1f} s")
     elif not quiet:
         output.print(f"proven: {counts}, every packet, {moments}, {proof.seconds:.1f} s")

@@ -21,7 +21,7 @@ from phb.cli.options import (
     grouped,
     open_state,
 )
-from phb.cli.output import console, print_error, print_errors, print_json, working
+from phb.cli.output import console, print_error, print_errors, print_json, print_solver_hint, working
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -214,6 +214,8 @@ def _print_comparison(output: Console, told: Comparison) -> None:
         _print_region(output, region)
     for question in told.open:
         output.print(f"open: {question.packets}: {question.why}", style="yellow", soft_wrap=True)
+    if told.open:
+        print_solver_hint()
     output.print(_summary(told), style="green" if told.alike else "red", soft_wrap=True)
     output.print(f"not compared: {'; '.join(told.left_out)}", style="dim", soft_wrap=True)
 

@@ -9,6 +9,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from phb.visible import visible
@@ -63,6 +64,12 @@ def print_error(text: str) -> None:
     """Print one line on standard error."""
     sys.stderr.write(visible(text) + "\n")
     sys.stderr.flush()
+
+
+def print_solver_hint() -> None:
+    """Say how more questions would be answered in the time, where that is so: beside those that are open."""
+    if find_spec("z3") is None:
+        print_error("more may be answered with the solver, which isn't installed here: pip install 'phb[proof]'")
 
 
 def print_errors(text: str) -> None:

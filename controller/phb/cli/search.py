@@ -9,7 +9,7 @@ import typer
 from phb.cli.application import BAD_INPUT, OK, app, epilog
 from phb.cli.asking import Asked, QuestionOptions
 from phb.cli.options import Files, Json, grouped
-from phb.cli.output import console, errors_as_json, print_error, print_json, working
+from phb.cli.output import console, errors_as_json, print_error, print_json, print_solver_hint, working
 
 if TYPE_CHECKING:
     from phb.searching.search import Answer
@@ -113,5 +113,7 @@ def _print(asked: Asked, answer: Answer, regions: list[Region]) -> None:
         output.print(f"{more} more region{'s' if more > 1 else ''} (--limit)")
     for words in answer.open:
         output.print(f"open, not looked at in time: {words.text}", style="yellow", soft_wrap=True)
+    if answer.open:
+        print_solver_hint()
     if not answer.regions and not answer.open:
         output.print("no packet: proven")

@@ -11,7 +11,7 @@ import typer
 from phb.cli.application import OK, app, epilog
 from phb.cli.asking import QuestionOptions
 from phb.cli.options import Json, grouped
-from phb.cli.output import console, errors_as_json, print_error, print_json, working
+from phb.cli.output import console, errors_as_json, print_error, print_json, print_solver_hint, working
 from phb.errors import InputError
 from phb.files import in_words, write_text
 from phb.origin import Origin
@@ -76,6 +76,8 @@ def verify(
     if json:
         print_json({"expectations": [_as_json(told) for told in verdicts], **counts})
     else:
+        if counts["open"]:
+            print_solver_hint()
         console().print(", ".join(f"{count} {state}" for state, count in counts.items() if count))
     for told in verdicts:
         if told.counterexample is not None and told.counterexample.wrong is not None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from phb.cli import output
 from phb.model import PolicySet
 from phb.searching import search as searching
 from phb.searching.telling import Region, Subject
@@ -86,6 +87,13 @@ def test_no_time_is_no_answer(phb):
     assert code == 2
     assert out.startswith("open, not looked at in time: ")
     assert "proven" not in out
+
+
+def test_without_the_solver_it_is_said_how_more_is_answered(phb, monkeypatch):
+    monkeypatch.setattr(output, "find_spec", lambda name: None)
+    asked = phb("search", BRANCH, "--treatment", "clamped=true", "--timeout", "0")
+    assert "pip install 'phb[proof]'" in asked[2]
+    assert "open, not looked at in time: " in asked[1]
 
 
 def test_limit(phb):
