@@ -10,11 +10,21 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from phb.behaviour.behaviour import Behaviour, Fact, Meter, RouteKind, Service
-from phb.comparing.outcome import WAYS, Effect, Final2, MarkPairs, Way, buffer, coming_colours, final_marks, service
+from phb.behaviour.behaviour import Behaviour, Fact, RouteKind, Service
+from phb.comparing.outcome import (
+    WAYS,
+    Effect,
+    Final2,
+    MarkPairs,
+    Way,
+    buffer,
+    coming_colours,
+    final_marks,
+    happens,
+    service,
+)
 from phb.comparing.wording import clamp_words, meter_words, priority_words, route_words, tos_words
 from phb.explain.words import tos_words as octet_words
-from phb.model import MeterKind
 from phb.pipeline_names import COLOURS
 
 INPUT: Final = "input"
@@ -169,7 +179,7 @@ def _label(ways: Iterable[int], possible: Iterable[int], levels: int) -> str:
 def _ways(a: Acting, b: Acting, one: Effect, other: Effect, *, ip: bool) -> Iterator[Contrast]:
     levels = max(_levels(one), _levels(other))
     pairs: dict[tuple[Way | None, Way | None], list[int]] = {}
-    possible = [number for number in range(WAYS) if all(_happens(effect, number) for effect in (one, other))]
+    possible = [way for way in range(WAYS) if happens(one.meters, way) and happens(other.meters, way)]
     for number in possible:
         pairs.setdefault((one.ways[number], other.ways[number]), []).append(number)
     found: dict[tuple[object, ...], tuple[Contrast, list[int]]] = {}
@@ -180,24 +190,6 @@ def _ways(a: Acting, b: Acting, one: Effect, other: Effect, *, ip: bool) -> Iter
             found.setdefault((*key, where), (contrast, []))[1].extend(numbers)
     for contrast, numbers in found.values():
         yield contrast._replace(what=contrast.what + _label(numbers, possible, levels))
-
-
-def _happens(effect: Effect, way: int) -> bool:
-    """Whether packets can get these colours."""
-    first, second = divmod(way, len(COLOURS))
-    meters = effect.meters or (None,) * WAYS
-    return all(
-        each is None or colour != _YELLOW or _can_be_yellow(each.meter)
-        for each, colour in ((meters[0], first), (meters[1 + first], second))
-    )
-
-
-_YELLOW: Final = next(number for number, name in COLOURS.items() if name == "yellow")
-
-
-def _can_be_yellow(meter: Meter) -> bool:
-    # Without a second bucket no packet fits there; one that counts nothing does.
-    return meter.kind is MeterKind.TWO_RATE or meter.other_burst > 0 or meter.overhead < 0
 
 
 def _way(a: Acting, b: Acting, way: Way | None, other: Way | None, *, ip: bool) -> Iterator[Contrast]:

@@ -6,7 +6,7 @@ meters are a sequence, and a packet that is dropped is dropped.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Final, NamedTuple, TypeAlias
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from phb.behaviour.behaviour import Behaviour, Meter, Route, RouteKind, Service, Treatment
 from phb.behaviour.deciding import COLOURS, NONE, Decided, route, treatment
 from phb.behaviour.marks import UNMARKED, Marks, table
+from phb.model import MeterKind
 from phb.packets.space import UNTAGGED
 
 MarkPairs: TypeAlias = NDArray[np.bool_]
@@ -127,8 +128,26 @@ def effect(behaviour: Behaviour, decided: Decided) -> Effect:
     if not metered:
         ways, uses = (ways * COLOURS)[:WAYS], (uses * COLOURS)[:WAYS]
         meters += [None] * COLOURS * bool(meters)
-    where = "" if any(ways) else "output" if blocked else "policing"
+    passing = any(each is not None and happens(meters, way) for way, each in enumerate(ways))
+    where = "" if passing else "output" if blocked else "policing"
     return Effect(where, out, tuple(meters), tuple(ways), tuple(sorted(limits)), tuple(uses))
+
+
+def happens(meters: Sequence[Metering | None], way: int) -> bool:
+    """Whether packets can get these colours: without tokens no packet is green or yellow, unless it counts nothing."""
+    if not meters:
+        return True
+    first, second = divmod(way, COLOURS)
+    return all(
+        each is None or colour in _colours(each.meter)
+        for each, colour in ((meters[0], first), (meters[1 + first], second))
+    )
+
+
+def _colours(meter: Meter) -> set[int]:
+    committed, other = (burst > 0 or meter.overhead < 0 for burst in (meter.burst, meter.other_burst))
+    green = committed and (other or meter.kind is not MeterKind.TWO_RATE)
+    return {colour for colour, can in enumerate((green, other, True)) if can}
 
 
 def _limits(treated: Treatment) -> Iterator[int]:

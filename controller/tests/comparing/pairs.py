@@ -97,6 +97,11 @@ ALIKE = {
         f"actions: [{{name: a, meter: {METER.replace('red:', 'yellow: {set-dscp: CS1}, red:')}}}]\n"
         "rules: [{name: r, actions: [a]}]",
     ),
+    "green of a meter without tokens": (
+        f"actions: [{{name: a, meter: {METER.replace('3000', '0')}}}]\n{EVERY}",
+        f"actions: [{{name: a, meter: {METER.replace('3000', '0').replace('red:', 'green: {set-dscp: CS1}, red:')}}}]\n"
+        f"{EVERY}",
+    ),
     "hours of one rule in two": (
         "rules: [{name: r, permission: blocked, valid: {time: 8:00-18:00, time-zone: UTC}}]",
         "rules: [{name: r, permission: blocked, valid: {time: 8:00-12:00, time-zone: UTC}}, "
