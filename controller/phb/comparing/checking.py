@@ -8,8 +8,10 @@ by the entries that the packet meets: they have to differ.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
-from typing import Final, TypeAlias
+from itertools import product
+from typing import Final, TypeAlias, cast
 
 from phb.compiler import compile_policy
 from phb.device.artifact import Artifact
@@ -17,6 +19,7 @@ from phb.explain import Arrival
 from phb.explain.packet import TracedPacket
 from phb.explain.pipeline import Pipeline
 from phb.explain.stages.conversation import CLASS_QUEUE, PORT_SCHEDULER
+from phb.explain.tables import Tables
 from phb.explain.words import tos_words
 from phb.intent import Entry, NodeIntent
 from phb.model import PolicySet
@@ -27,6 +30,13 @@ Seen: TypeAlias = Mapping[str, Hashable]
 """By its name, something that a packet shows or meets."""
 
 _HOOKS: Final = (("", "input_entry"), ("output_", "output_entry"))
+_METER: Final = ".stream_meter"
+_COLOURS: Final = tuple(product(range(3), range(3)))
+"""That the meters of both hooks may give."""
+_ENOUGH: Final = 1 << 31
+"""Bytes of a bucket that no example empties."""
+_ALSO: Final = "with each colour"
+"""Of what is seen: the same with each pair of colours."""
 _ALLOCATED: Final = frozenset({"slot", "base", "profile", "account", "pool", "traffic_class", "stream", "policy"})
 """Parameters by which a compiler numbers what it has: they differ also where nothing else does."""
 
@@ -49,21 +59,49 @@ class Explaining:
         if self._intent is None or at != self._at:
             self._intent = compile_policy(self._policy, self._artifact, at=at, target=self._target)
             self._at = at
-            self._pipeline = Pipeline(self._intent, Names.of(self._intent, self._policy))
+            names = Names.of(self._intent, self._policy)
+            self._pipeline, self._coloured = Pipeline(self._intent, names), Pipeline(self._intent, names)
         return self._intent
 
     def see(self, arrival: Arrival, port: int, at: datetime) -> Seen:
         """Send a packet through the pipeline, and give what it shows and which entries it meets."""
         intent = self.compile(at)
-        # Buckets are full and queues empty again by then, whatever came before.
-        self._time_ns += 10**15
-        packet = self._pipeline.process(self._time_ns, port, arrival.frame, arrival.length)
         tables = self._pipeline.tables
 
         def meets(table: str, **key: int) -> Entry | None:
             return tables.lookup(f"PhbIngress.{table}", key)
 
-        return dict(_seen(packet, intent, self._pipeline, meets))
+        def seen(pipeline: Pipeline) -> dict[str, Hashable]:
+            # Buckets are full and queues empty again by then, whatever came before.
+            self._time_ns += 10**15
+            packet = pipeline.process(self._time_ns, port, arrival.frame, arrival.length)
+            return dict(_seen(packet, intent, pipeline, meets))
+
+        once = seen(self._pipeline)
+        coloured = [once] * len(_COLOURS)
+        if any(entry.table.endswith(_METER) for entry in intent.entries):
+            coloured = []
+            for colours in _COLOURS:
+                self._coloured.tables = _Coloured(tables, colours)
+                coloured.append(seen(self._coloured))
+        return once | {_ALSO: tuple(tuple(each.items()) for each in coloured)}
+
+
+class _Coloured(Tables):
+    """Entries, but each meter gives the colour that it is told, as if many packets had come before."""
+
+    def __init__(self, entries: Tables, colours: tuple[int, int]) -> None:
+        vars(self).update(vars(entries))
+        self._colours = colours
+
+    def lookup(self, table: str, key: Mapping[str, int], bits: int = 0) -> Entry | None:
+        found = super().lookup(table, key, bits)
+        if found is None or not table.endswith(_METER):
+            return found
+        bursts = ((_ENOUGH, 0), (0, _ENOUGH), (0, 0))[self._colours["output" in table]]
+        given = {"rate": 1, "full_after": 0, "committed_burst": bursts[0], "excess_burst": bursts[1]}
+        counted = {"datagram": 0, "overhead": 0, "colour_aware": 0}
+        return replace(found, action="single_rate", parameters=given | counted)
 
 
 Meets: TypeAlias = Callable[..., Entry | None]
@@ -171,12 +209,23 @@ def shown(what: str, a: Seen, b: Seen) -> tuple[tuple[str, str] | None, bool]:
     marked = thing in _SHOWN or thing == "fate" or thing.startswith("colour")
     met = _MARKING if marked else _MET.get(thing.partition(":")[0], _QUEUED)
     # Packets of other colours than this one's may be queued otherwise because they are marked otherwise.
-    met = (*met, *_MARKING) if colours else met
-    return None, any(a.get(name) != b.get(name) for name in met)
+    met = (*direct, *met, *_MARKING) if colours else met
+    pairs = [(a, b), *(zip(_coloured(a), _coloured(b), strict=True) if colours else ())]
+    return None, any(one.get(name) != other.get(name) for one, other in pairs for name in met)
+
+
+def _coloured(seen: Seen) -> Iterator[Seen]:
+    """Give what is seen with each pair of colours."""
+    return map(dict, cast("tuple[tuple[tuple[str, Hashable], ...], ...]", seen[_ALSO]))
 
 
 def shared(what: str, a: tuple[Seen, Seen], b: tuple[Seen, Seen]) -> bool:
     """Tell whether two packets share something on one side only; each side has what both of them saw."""
     number = f"number of {what.removeprefix('shared ').replace('limit of connections', 'limit')}"
     sides = [one.get(number) == other.get(number) for one, other in (a, b)]
-    return sides[0] != sides[1]
+    if sides[0] != sides[1]:
+        return True
+    # What an earlier meter gives decides which one comes next.
+    numbers = [[{each.get(number) for each in _coloured(packet)} - {0} for packet in side] for side in (a, b)]
+    met = [one.isdisjoint(other) for one, other in numbers]
+    return met[0] != met[1]
