@@ -160,8 +160,11 @@ def service(
     """
     if alone and flows is None:
         discipline, share = FIRST_IN, None
-        if not (push_out and hold_queue):
-            queue_limit, hold_queue = 0, min((limit for limit in (queue_limit, hold_queue) if limit), default=0)
+        # Packets of the port are those of the class.
+        if not hold_queue:
+            queue_limit, hold_queue = 0, queue_limit
+        elif queue_limit >= hold_queue and not push_out:
+            queue_limit = 0
     return (
         ("discipline", discipline),
         *(() if level is None else (("level", level),)),

@@ -92,7 +92,7 @@ def _services(node: Node, queueing: Queueing) -> dict[Hashable, Service]:
                 ),
                 detection(queue.early_detection, rate),
                 queue.origin(),
-                _places(queueing) | _places_of_class(queue),
+                _places(queueing) | _places_of_class(queue, queueing),
             )
             for queue, share, times in queues
         }
@@ -114,9 +114,12 @@ def _places(queueing: Queueing) -> dict[str, Origin]:
     }
 
 
-def _places_of_class(queue: ClassQueue) -> dict[str, Origin]:
+def _places_of_class(queue: ClassQueue, queueing: Queueing) -> dict[str, Origin]:
     """Give where the facts of a class's queue are said."""
+    # The limit of a class that is alone is the port's.
+    limiting, key = (queueing, "hold_queue") if queueing.hold_queue else (queue, "queue_limit")
     return {
+        "hold queue": limiting.origin(key),
         "level": queue.origin("level"),
         **dict.fromkeys(("share", "times a flow of precedence 0"), (queue.bandwidth or queue).origin()),
         "queue limit": queue.origin("queue_limit"),
