@@ -71,8 +71,8 @@ def search(
         asked = questions.subject(files, quiet=json)
         budget = Budget(seconds=questions.timeout)
         with working("searching") as progress:
-            answer = search(asked.subject, packets, others, condition, budget=budget, progress=progress)
-    regions = asked.explained(answer.regions[:limit])
+            answer = search(asked.subject, packets, others, condition, limit=limit, budget=budget, progress=progress)
+    regions = asked.explained(answer.regions)
     if json:
         print_json(_as_json(asked, answer, regions))
     else:
@@ -90,7 +90,7 @@ def _as_json(asked: Asked, answer: Answer, regions: list[Region]) -> dict[str, A
             {"packets": [words.as_json() for words in region.packets(asked.subject)], **region.as_json()}
             for region in regions
         ],
-        "more": len(answer.regions) - len(regions),
+        "more": answer.more,
         "open": [words.as_json() for words in answer.open],
         "proven": not answer.open,
     }
@@ -108,9 +108,8 @@ def _print(asked: Asked, answer: Answer, regions: list[Region]) -> None:
         for each in region.becomes:
             output.print(f"   {each}", soft_wrap=True)
         output.print(f"   such as {region.options}", soft_wrap=True)
-    if len(answer.regions) > len(regions):
-        more = len(answer.regions) - len(regions)
-        output.print(f"{more} more region{'s' if more > 1 else ''} (--limit)")
+    if answer.more:
+        output.print(f"{answer.more} more region{'s' if answer.more > 1 else ''} (--limit)")
     for words in answer.open:
         output.print(f"open, not looked at in time: {words.text}", style="yellow", soft_wrap=True)
     if answer.open:

@@ -95,11 +95,15 @@ class Outcome:
         return any(step.does.clamp is not None for step in self.steps)
 
     @property
+    def priorities(self) -> tuple[int | None, ...] | None:
+        """The 802.1p priorities that tagged frames get by their ToS octet; None where they stay."""
+        port = self.route.port
+        return self.behaviour.user_priorities.get(port) if self.is_ip and port is not None else None
+
+    @property
     def marks(self) -> Final2:
         """ToS octet and TAG with which it leaves, by those with which it came."""
-        port = self.route.port
-        priorities = self.behaviour.user_priorities.get(port) if self.is_ip and port is not None else None
-        return on_wire(self.new_marks, priorities)
+        return on_wire(self.new_marks, self.priorities)
 
 
 def outcomes(behaviour: Behaviour, decided: Decided, *, is_ip: bool) -> Iterator[Outcome]:

@@ -20,10 +20,12 @@ class Answer:
     """What was found.
 
     Attributes:
+        more: Regions beyond those that were wanted.
         open: Packets that weren't looked at in the time that was allowed.
     """
 
     regions: tuple[Region, ...]
+    more: int = 0
     open: tuple[Words, ...] = ()
 
 
@@ -33,10 +35,11 @@ def search(
     unless: Sequence[Conditions],
     asked: TreatmentConditions,
     *,
+    limit: int | None = None,
     budget: Budget | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Answer:
-    """Find all packets of which something may become.
+    """Find all packets of which something may become; tell at most `limit` regions of them.
 
     Raises:
         InputError: A condition names something that the policy doesn't have.
@@ -50,7 +53,5 @@ def search(
             left.append(each.box)
         else:
             found.append(each)
-    return Answer(
-        tuple(regions(subject, found)),
-        tuple(in_words(left, subject.naming, subject.everything)),
-    )
+    told, more = regions(subject, found, limit)
+    return Answer(tuple(told), more, tuple(in_words(left, subject.naming, subject.everything)))

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,9 @@ import numpy as np
 from phb.behaviour.behaviour import Behaviour, RouteKind
 from phb.behaviour.deciding import route
 from phb.behaviour.facts import SENT_TO, rate_words
+from phb.behaviour.marks import Marks
 from phb.behaviour.policy import behaviour_of_policy
+from phb.comparing.outcome import on_wire
 from phb.device.artifact import Artifact
 from phb.explain import explain, parse_packet
 from phb.explain.explanation import Explanation
@@ -122,8 +125,12 @@ class Region:
         }
 
 
-def regions(subject: Subject, found: Iterable[Found]) -> list[Region]:
-    """Put together what is decided and treated alike, in the order of the rules."""
+def regions(subject: Subject, found: Iterable[Found], limit: int | None = None) -> tuple[list[Region], int]:
+    """Put together what is decided and treated alike, in the order of the rules.
+
+    Returns:
+        At most `limit` regions, and how many more there are.
+    """
     groups: dict[tuple[Any, ...], list[Found]] = defaultdict(list)
     for each in found:
         steps = {step.name: step for outcome in each.outcomes for step in outcome.steps}
@@ -131,12 +138,12 @@ def regions(subject: Subject, found: Iterable[Found]) -> list[Region]:
         number = each.decided.input
         order = number if number >= 0 else len(subject.behaviour.input)
         groups[order, places, tuple(_becomes(subject, each))].append(each)
-    return [
-        Region(tuple(parts), places, becomes, _example(subject, parts[0]))
-        for (_, places, becomes), parts in (
-            (key, sorted(parts, key=_familiar)) for key, parts in sorted(groups.items(), key=lambda group: group[0][0])
-        )
-    ]
+    told = []
+    for key in sorted(groups, key=lambda key: key[0])[:limit]:
+        _, places, becomes = key
+        parts = sorted(groups[key], key=_familiar)
+        told.append(Region(tuple(parts), places, becomes, _example(subject, parts[0])))
+    return told, len(groups) - len(told)
 
 
 def _example(subject: Subject, found: Found) -> Example:
@@ -173,24 +180,25 @@ def _words(subject: Subject, outcome: Outcome, box: ValueBox) -> str:
     words.append(f"to {subject.naming.shown(outcome.port)}")
     level = outcome.fact("level")
     words += [] if level is None else [f"level {level}"]
-    return ", ".join((*words, _marks(outcome, box)))
+    return ", ".join((*words, _marks(outcome.new_marks, outcome.priorities, *box.subsets[Subset.TOS : Subset.TAG + 1])))
 
 
-def _marks(outcome: Outcome, box: ValueBox) -> str:
-    """Say with which marks the packets of a box leave."""
-    octets = [octet for octet in range(256) if box.subsets[Subset.TOS] >> octet & 1]
-    tags = [tag for tag in range(UNTAGGED + 1) if box.subsets[Subset.TAG] >> tag & 1]
-    tos, tag = (each[np.ix_(octets, tags)] for each in outcome.marks)
+@cache
+def _marks(
+    new: tuple[Marks, Marks | None], priorities: tuple[int | None, ...] | None, came: int, came_tags: int
+) -> str:
+    """Say with which marks packets leave that came with some ToS octets and TAGs, which are subsets."""
+    octets = [octet for octet in range(256) if came >> octet & 1]
+    tags = [tag for tag in range(UNTAGGED + 1) if came_tags >> tag & 1]
+    tos, tag = (each[np.ix_(octets, tags)] for each in on_wire(new, priorities))
     words = []
-    code_points = np.unique(tos >> 2)
-    if (tos == np.array(octets)[:, None]).all():
-        words.append("marks kept")
-    else:
+    if (tos != np.array(octets)[:, None]).any():
+        code_points = np.unique(tos >> 2)
         words.append(f"dscp {dscp_name(int(code_points[0]))}" if len(code_points) == 1 else "other marks")
-    if not (tag == np.array(tags)).all():
-        priorities = np.unique(tag[tag != UNTAGGED])
-        words.append(f"pcp {priorities[0]}" if len(priorities) == 1 else "other pcp")
-    return ", ".join(words)
+    if (tag != np.array(tags)).any():
+        numbers = np.unique(tag[tag != UNTAGGED])
+        words.append(f"pcp {numbers[0]}" if len(numbers) == 1 else "other pcp")
+    return ", ".join(words) or "marks kept"
 
 
 def explained(

@@ -86,7 +86,7 @@ def verdict(
         state = State.OPEN
     else:
         state = State.FAILS if expected.sometimes else State.OK
-    shown = regions(subject, [first])[0] if first is not None and state is State.FAILS else None
+    shown = regions(subject, [first])[0][0] if first is not None and state is State.FAILS else None
     return Verdict(expected, state, shown, time.monotonic() - began)
 
 

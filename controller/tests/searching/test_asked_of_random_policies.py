@@ -157,7 +157,7 @@ def test_what_is_found_is_what_each_packet_gets(artifact, policy, condition, wan
         if hits:
             assert hits[0].decided == decided
             assert {(one.colours, one.policed) for one in hits[0].outcomes} == expected
-    told = explained(subject, artifact, "phb-switch", regions(subject, found), AT)
+    told = explained(subject, artifact, "phb-switch", regions(subject, found)[0], AT)
     assert [region.wrong for region in told] == [None] * len(told)
 
 

@@ -123,10 +123,10 @@ def test_an_example_that_explain_contradicts_is_an_error(phb, monkeypatch):
     """If the two models ever disagree, nobody is told that a region is true."""
     find = searching.regions
 
-    def wrong(subject, found):
-        regions = find(subject, found)
-        other = find(subject, searching.ask(subject.behaviour, subject.policy, subject.everything, EVERYTHING, 1))[-1]
-        return [Region(each.found, each.rules, each.becomes, other.example) for each in regions]
+    def wrong(subject, found, limit):
+        (region,), more = find(subject, found, limit)
+        others, _ = find(subject, searching.ask(subject.behaviour, subject.policy, subject.everything, EVERYTHING, 1))
+        return [Region(region.found, region.rules, region.becomes, others[-1].example)], more
 
     EVERYTHING = searching.TreatmentConditions(taken=False)  # noqa: N806
     monkeypatch.setattr(searching, "regions", wrong)
