@@ -19,6 +19,7 @@ GROUPS = (
     "before",
     "instructions",
     "lab",
+    "comparing",
     "p4runtime",
     "control",
     "push",
@@ -28,7 +29,7 @@ GROUPS = (
     "monitor",
     "fleet",
 )
-SEPARATE = ("p4runtime", "control", "push", "watching", "veth", "trace", "monitor", "fleet")
+SEPARATE = ("comparing", "p4runtime", "control", "push", "watching", "veth", "trace", "monitor", "fleet")
 
 error_console = Console(stderr=True)
 

@@ -92,6 +92,12 @@ DEMANDS = (
     Demand("watch.switch_restart.s", at_most=3),
     Demand("watch.controller_restart.s", at_most=3),
     Demand("watch.standby.s", at_most=3),
+    *(
+        Demand(f"compare.{rules}.{change}.s", at_most=seconds)
+        for rules, seconds in ((1_000, 3), (10_000, 30))
+        for change in ("split", "cut", "edited")
+    ),
+    Demand("compare.memory.mb", at_most=2_000),
     Demand("start.s", at_most=0.15),
     Demand("lab.events_per_s", at_least=1e6),
     Demand("lab.sessions.speed", at_least=20),
