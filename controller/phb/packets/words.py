@@ -432,7 +432,7 @@ def _numbers(bits: int) -> list[int]:
     return found
 
 
-_SHOWN = 12  # values of a list in a line of text
+_SHOWN = 24  # values of a list in a line of text
 
 
 def _some(values: Sequence[Any], last: str = "or") -> str:
