@@ -3,6 +3,7 @@
 from datetime import datetime, time, timedelta
 from ipaddress import IPv4Address, IPv6Address
 from itertools import product
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, settings
@@ -284,4 +285,26 @@ def test_output_rules_are_their_own(first, second, covered):
         Rule(name=name, match=(Conditions(**asked),)) for name, asked in (("first", first), ("second", second))
     )
     found = shadowed(Context(PolicySet(ports=PORTS, rules=rules), AT))
+    assert [region.name for region, _ in found] == (["second"] if covered else [])
+
+
+BERLIN, TOKYO = ZoneInfo("Europe/Berlin"), ZoneInfo("Asia/Tokyo")
+NOON = TimeRange(time(12), time(13))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "covered"),
+    [
+        # A window of dates without a Sunday, and one that is over at AT.
+        (Validity(days=("monday",)), Validity(between=(MONDAY, MONDAY + timedelta(days=1))), True),
+        (Validity(days=("sunday",)), Validity(between=(MONDAY, MONDAY + timedelta(days=1))), False),
+        (Validity(between=(MONDAY - timedelta(days=9), MONDAY)), Validity(), False),
+        # Noon in Berlin is 20:00 or 19:00 in Tokyo.
+        (Validity(time=TimeRange(time(19), time(21)), time_zone=TOKYO), Validity(time=NOON, time_zone=BERLIN), True),
+        (Validity(time=TimeRange(time(20), time(21)), time_zone=TOKYO), Validity(time=NOON, time_zone=BERLIN), False),
+    ],
+)
+def test_times_are_compared_as_clocks_and_calendars_show_them(first, second, covered):
+    rules = tuple(Rule(name=name, valid=valid) for name, valid in (("first", first), ("second", second)))
+    found = shadowed(Context(PolicySet(time_zone=BERLIN, rules=rules), AT.replace(tzinfo=BERLIN)))
     assert [region.name for region, _ in found] == (["second"] if covered else [])
