@@ -14,6 +14,7 @@ from scapy.utils import wrpcap
 
 from phb import InputError
 from phb.explain import parse_packet
+from phb.explain.packet import TracedPacket
 from phb.model import Rule, Validity
 from phb.origin import UNKNOWN
 from phb.packets.boxes import intersection
@@ -32,6 +33,10 @@ def read(text):
     """The packet of a line, at the port that it names."""
     arrival = parse_packet(text, UNKNOWN)
     port = POLICY.find_port(arrival.port)
+    # A router would drop a packet with a wrong checksum, or one that isn't as long as it says.
+    traced = TracedPacket.arrived(0, 1, arrival.frame)
+    assert not traced.checksum_error
+    assert (traced.headers.datagram_length or 0) <= len(arrival.frame) - 14
     return packet_of_frame(arrival.frame, arrival.port if port is None else port.number)
 
 
