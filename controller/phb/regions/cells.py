@@ -65,8 +65,12 @@ def divide(
     whole = [box for box in within if box.volume]
     if not whole:
         return
+    limit = budget or Budget()
+    if limit.spent:
+        yield from map(Open, whole)
+        return
     encoding = Encoding(behaviours, whole, effect or effects(*behaviours), apart)
-    division = _Division(encoding, suspects(encoding) if same else None, budget or Budget(), progress)
+    division = _Division(encoding, suspects(encoding) if same else None, limit, progress)
     if wanted is not None:
         division.hopeful = hopeful(encoding, wanted)
     yield from division.cells()

@@ -56,8 +56,7 @@ def test_what_is_wanted_is_found_without_time_for_boxes(monkeypatch: pytest.Monk
         return False
 
     assert list(answer.divide((Behaviour(),), every_packet(1), wanted=wanted)) == []
-    # Each engine asks once of each version.
-    assert len(asked) == 2 * len(Version)
+    assert len(asked) == len(Version)
 
 
 def test_without_z3_what_boxes_leave_is_open(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from phb.behaviour.behaviour import Behaviour
 from phb.behaviour.deciding import NONE, Decided, decide, route, treatment
 from phb.packets.boxes import ValueBox, intersection
 from phb.packets.space import is_in
-from phb.regions import cells, plain
+from phb.regions import cells, plain, suspects
 from phb.regions.budget import Budget
 from phb.regions.cell import Cell, Open
 from phb.regions.effects import effects
@@ -82,13 +82,16 @@ def test_cells_are_disjoint_and_cover_all_and_every_packet_of_one_is_decided_ali
         assert tuple(decide(each, packet) for each in behaviours) == holding.decided
 
 
-@given(st.integers(0, 1 << 32))
-@settings(max_examples=share(70), deadline=None)
-def test_leaves_out_all_that_is_alike_and_nothing_else(seed: int) -> None:
+@pytest.mark.parametrize("pairs", [0, suspects._MANY])
+@given(seed=st.integers(0, 1 << 32))
+@settings(max_examples=share(35), deadline=None)
+def test_leaves_out_all_that_is_alike_and_nothing_else(pairs: int, seed: int) -> None:
     random = Random(seed)
     one = made.behaviour(random, 4)
     pair = (one, made.edited(random, one))
-    left = sizes(divided(*pair, same=True))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(suspects, "_MANY", pairs)
+        left = sizes(divided(*pair, same=True))
     for decided, size in sizes(divided(*pair)).items():
         alike = effect(pair, 0, decided[0]) == effect(pair, 1, decided[1])
         assert left.pop(decided, 0) == (0 if alike else size)
