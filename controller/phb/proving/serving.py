@@ -60,6 +60,8 @@ def _services(said: Behaviour, does: Behaviour, port: int, most: int | None) -> 
 
 
 def _early(what: str, says: Service, does: Service) -> Iterator[Served]:
+    if says.early == does.early:
+        return
     for colour in range(max(len(says.early), len(does.early))):
         for tos in range(_OCTETS):
             one, other = (each.early[colour][tos] if each.early else "no early detection" for each in (says, does))
@@ -81,6 +83,8 @@ def _buffers(said: Behaviour, does: Behaviour, port: int) -> Iterator[Served]:
 def _priorities(said: Behaviour, does: Behaviour, port: int) -> Iterator[Served]:
     none: tuple[int | None, ...] = (None,) * _OCTETS
     says, other = said.user_priorities.get(port, none), does.user_priorities.get(port, none)
+    if says == other:
+        return
     for tos in range(_OCTETS):
         if says[tos] != other[tos]:
             what = f"802.1p priority of ToS {tos:#04x} at port {port}"

@@ -16,9 +16,13 @@ def user_priorities(tables: Tables) -> dict[int, tuple[int | None, ...]]:
     entries = tables.of("user_priority.map")
     named = {asked.value for entry in entries if isinstance(asked := entry.match.get("egress_port"), Exact)}
     others = _map(entries, None)
-    maps = {port: _map(entries, port) for port in named}
-    found = {port: maps.get(port, others) for port in range(LAST_PORT + 1)}
-    return {port: by_tos for port, by_tos in found.items() if any(each is not None for each in by_tos)}
+    maps = dict.fromkeys(range(LAST_PORT + 1), others) if _says(others) else {}
+    maps |= {port: _map(entries, port) for port in named}
+    return {port: by_tos for port, by_tos in maps.items() if by_tos is others or _says(by_tos)}
+
+
+def _says(by_tos: tuple[int | None, ...]) -> bool:
+    return any(each is not None for each in by_tos)
 
 
 def _map(entries: list[Entry], port: int | None) -> tuple[int | None, ...]:
