@@ -258,10 +258,9 @@ class _Sat:
         """
         if assumed == FALSE:
             return False
-        left = self._budget.left
+        left = min((each for each in (self._budget.left, most_s) if each is not None), default=None)
         if left is not None and left <= 0:
             raise Unanswered(_NO_TIME)
-        left = most_s if left is None else left if most_s is None else min(left, most_s)
         self._solver.set("timeout", _NO_TIMEOUT if left is None else max(1, int(left * 1000)))
         with self._limited():
             answer = self._solver.check(*([] if assumed == TRUE else [self._literal(assumed)]))

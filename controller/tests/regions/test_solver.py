@@ -12,11 +12,12 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from phb.behaviour.behaviour import Behaviour
+from phb.behaviour.behaviour import Behaviour, Step, Treatment
 from phb.behaviour.deciding import Decided, decide
 from phb.packets.boxes import ValueBox, intersection
-from phb.packets.space import Subset, Version, every_packet
+from phb.packets.space import Subset, Version, box_of, every_packet
 from phb.regions import plain, solver
+from phb.regions.budget import Budget
 from phb.regions.cell import Cell
 from phb.regions.encoded import Kinds
 from phb.regions.generalising import cell_around
@@ -28,17 +29,23 @@ MOST: Final = 600
 """Cells of the plain model that are looked at."""
 BOX: Final = st.sampled_from(every_packet(1))
 # Policies are large to shrink, and each step takes a while.
+BLOCK: Final = Step((box_of(Version.IPV4, epochs=1, tos=1),), (), Treatment(blocked=True))
 PHASES: Final = (Phase.explicit, Phase.generate)
 
 
-@settings(max_examples=share(100), phases=PHASES)
+@pytest.mark.parametrize("whole_s", [0.0, solver.WHOLE_S], ids=["steps", "whole"])
+@settings(max_examples=share(60), phases=PHASES)
 @given(one=made_up.behaviours(), other=made_up.behaviours(), box=BOX)
-def test_differences_are_those_of_the_plain_model(one: Behaviour, other: Behaviour, box: ValueBox) -> None:
+def test_differences_are_those_of_the_plain_model(
+    whole_s: float, one: Behaviour, other: Behaviour, box: ValueBox
+) -> None:
     kinds = Kinds((one, other))
     cells = list(islice(plain.divide((one, other), [box]), MOST))
     different = [cell for cell in cells if kinds.effect(0, cell.decided[0]) != kinds.effect(1, cell.decided[1])]
-    question = solver.Solver((one, other), [box])
-    found = question.find()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(solver, "WHOLE_S", whole_s)
+        question = solver.Solver((one, other), [box])
+        found = question.find()
     if different:
         assert found is not None
     if found is not None:
@@ -51,7 +58,7 @@ def test_differences_are_those_of_the_plain_model(one: Behaviour, other: Behavio
         assert question.find() is None
 
 
-@settings(max_examples=share(100), phases=PHASES)
+@settings(max_examples=share(60), phases=PHASES)
 @given(one=made_up.behaviours(), other=made_up.behaviours(), box=BOX)
 def test_cells_are_disjoint_and_alike_throughout(one: Behaviour, other: Behaviour, box: ValueBox) -> None:
     kinds = Kinds((one, other))
@@ -95,3 +102,24 @@ def test_what_is_wanted_is_found_by_effect_and_marks(one: Behaviour, box: ValueB
         ]
     if asked or len(cells) < MOST:
         assert (found is not None) == bool(asked)
+
+
+def test_no_time_is_no_answer() -> None:
+    question = solver.Solver((Behaviour(), Behaviour(input=(BLOCK,))), every_packet(1), budget=Budget(seconds=0))
+    with pytest.raises(solver.Unanswered, match="the time was over"):
+        question.find()
+
+
+def test_no_memory_is_no_answer_and_z3_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    behaviours = Behaviour(), Behaviour(input=(BLOCK,))
+    with monkeypatch.context() as patch:
+        patch.setattr(solver, "MEMORY", 1)
+        with pytest.raises(solver.Unanswered, match="no memory"):
+            solver.Solver(behaviours, every_packet(1)).find()
+    assert solver.Solver(behaviours, every_packet(1)).find() is not None
+
+
+def test_a_packet_that_was_left_out_is_an_error_of_phb(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solver._Part, "_exclude_unwanted", lambda *_: None)
+    with pytest.raises(RuntimeError, match="left out"):
+        solver.Solver((Behaviour(input=(BLOCK,)),), every_packet(1), wanted=lambda decided, version: False).find()
