@@ -53,7 +53,10 @@ def search(
     limit: Annotated[int, typer.Option(min=1, metavar="N", help="Regions that are shown.")] = 20,
     json: Json = False,
 ) -> int:
-    """Find all packets that may be treated in a given way: blocked, of a class, unmetered, ... No switch is asked."""
+    """Find all packets that may be treated in a given way: blocked, of a class, unmetered, ... No switch is asked.
+
+    Packets at any time of day are meant, unless --at says one. Words: docs/policies/proof.md.
+    """
     from phb.model import Conditions
     from phb.regions.budget import Budget
     from phb.searching.conditions import TreatmentConditions

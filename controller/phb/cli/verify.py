@@ -44,7 +44,10 @@ def verify(
     ] = None,
     json: Json = False,
 ) -> int:
-    """Prove for all packets that a policy does what is expected of it, or show a packet where it doesn't."""
+    """Prove for all packets that a policy does what is expected of it, or show a packet where it doesn't.
+
+    Packets at any time of day are meant, unless --at says one. Words: docs/policies/proof.md.
+    """
     from phb.searching.expectations import read_expectations
     from phb.searching.junit import junit as as_junit
     from phb.searching.verify import questions as questions_of
