@@ -68,7 +68,7 @@ class ProofOptions:
     )
     proof_timeout: Annotated[
         float, typer.Option(min=0, metavar="SECONDS", help="How long comparing may take; then it isn't proven.")
-    ] = 10.0
+    ] = 30.0
 
 
 @app.command(

@@ -177,21 +177,21 @@ def _block(rules: Sequence[PortRule]) -> Iterator[str]:
             yield from entries("deny", box)
 
 
-def class_group(policy: PolicySet, traffic_class: str | None) -> int | None:
-    """Give the QoS group by which output policies know a class that input policies gave.
+def class_groups(policy: PolicySet) -> dict[str, int]:
+    """Give the QoS groups by which output policies know the classes that input policies gave.
 
-    None for a class without a queue, and where groups or output policies mean something else already.
+    None of a class without a queue, and none at all where groups or output policies mean something else already.
     """
     asked = [each for rule in policy.rules for each in (*rule.match, *rule.unless)]
     taken = any(each.qos_group is not None or each.egress_port is not None for each in asked)
     taken = taken or any(action.set_qos_group is not None for action in policy.actions)
+    if taken or policy.behaviour_aggregates:
+        return {}
     schedules = [each.schedule for each in policy.queueing if isinstance(each.schedule, ClassBased)]
     queued = {queue.traffic_class: None for schedule in schedules for queue in schedule.queues}
     queued.pop(DEFAULT_CLASS, None)
     given = {action.traffic_class for action in policy.actions}
-    if taken or policy.behaviour_aggregates or traffic_class not in queued or traffic_class not in given:
-        return None
-    return list(queued).index(traffic_class) + 1
+    return {name: number for number, name in enumerate(queued, start=1) if name in given}
 
 
 @dataclass
@@ -204,6 +204,9 @@ class PolicyMapWriter:
     written: Written
     losses: Losses
     schedule: ClassBased | None
+
+    def __post_init__(self) -> None:
+        self._groups = class_groups(self.policy)
 
     def lines(self, rules: Sequence[PortRule], name: str) -> list[str]:
         """Write the classes of a policy map; none if there is nothing to say."""
@@ -247,7 +250,7 @@ class PolicyMapWriter:
         return body
 
     def _empty(self, queue: ClassQueue, basis: RateBasis) -> list[str]:
-        group = class_group(self.policy, queue.traffic_class)
+        group = self._groups.get(queue.traffic_class)
         packets: list[tuple[Rule, list[IosBox], list[IosBox]]] = []
         if group is not None:
             packets.append((Rule(name=queue.traffic_class), [IosBox(qos_group=group)], []))
@@ -286,7 +289,7 @@ class PolicyMapWriter:
         limits(action, self.losses)
         lines = marks(action, self.losses)
         if queue is None:
-            group = class_group(self.policy, action.traffic_class)
+            group = self._groups.get(action.traffic_class or DEFAULT_CLASS)
             if group is not None and self.hook.direction == "input":
                 lines.append(f"set qos-group {group}")
             elif action.traffic_class not in (None, DEFAULT_CLASS):
