@@ -14,16 +14,15 @@ from phb.packets.space import UNTAGGED, Packet, Version, box_of, every
 
 Does = TypeVar("Does")
 METER = Meter(MeterKind.SINGLE_RATE, 8000, 1000, 0, 1000, False, 0, False)
-MARKS = st.sampled_from(
-    [
-        UNMARKED,
-        Marks(46 << 2, 0xFC),
-        Marks(10 << 2, 0xFC, group=1),
-        Marks(0x20, 0xE0, pcp_value=5, pcp_mask=7),
-        Marks(from_pcp=0xE0),
-        Marks(from_precedence=7, group=2),
-    ]
+ALL_MARKS = (
+    UNMARKED,
+    Marks(46 << 2, 0xFC),
+    Marks(10 << 2, 0xFC, group=1),
+    Marks(0x20, 0xE0, pcp_value=5, pcp_mask=7),
+    Marks(from_pcp=0xE0),
+    Marks(from_precedence=7, group=2),
 )
+MARKS = st.sampled_from(ALL_MARKS)
 _INTERVALS = {
     "source": [(0, 3), (2, 5), (4, 4), (0, 0xFFFF_FFFF)],
     "destination": [(0, 0), (0, 9), (7, 12)],

@@ -12,10 +12,11 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from phb.behaviour.behaviour import Behaviour, Step, Treatment
-from phb.behaviour.deciding import Decided, decide
+from phb.behaviour.behaviour import Behaviour, Route, RouteKind, Step, Treatment
+from phb.behaviour.deciding import NONE, Decided, decide
+from phb.behaviour.marks import Marks, table
 from phb.packets.boxes import ValueBox, intersection
-from phb.packets.space import Subset, Version, box_of, every_packet
+from phb.packets.space import UNTAGGED, Subset, Version, box_of, every, every_packet
 from phb.regions import plain, solver
 from phb.regions.budget import Budget
 from phb.regions.cell import Cell
@@ -123,3 +124,35 @@ def test_a_packet_that_was_left_out_is_an_error_of_phb(monkeypatch: pytest.Monke
     monkeypatch.setattr(solver._Part, "_exclude_unwanted", lambda *_: None)
     with pytest.raises(RuntimeError, match="left out"):
         solver.Solver((Behaviour(input=(BLOCK,)),), every_packet(1), wanted=lambda decided, version: False).find()
+
+
+@pytest.mark.parametrize(
+    "asked", [{"tag": 1 << 5}, {"tag": 1 << UNTAGGED}, {"tag": 1}, {"tos": every(0x40) ^ every(0x20)}]
+)
+@pytest.mark.parametrize("marks", made_up.ALL_MARKS, ids=str)
+def test_output_steps_see_the_new_marks(marks: Marks, asked: dict[str, int]) -> None:
+    behaviour = Behaviour(
+        (Step((box_of(Version.IPV4, epochs=1),), (), Treatment(colours=(marks,) * 3)),),
+        (Step((box_of(Version.IPV4, epochs=1),), (), Route(RouteKind.WIRE, 1)),),
+        (Step((box_of(Version.IPV4, epochs=1, **asked),), (), Treatment(blocked=True)),),
+    )
+    within = box_of(Version.IPV4, epochs=1, egress=1, group=1)
+    (box,) = behaviour.output[0].boxes
+    made = table(marks)
+    takes = np.array(
+        [
+            [box.subsets[Subset.TOS] >> int(tos) & box.subsets[Subset.TAG] >> int(tag) & 1 for tos, tag, _ in row]
+            for row in made
+        ]
+    )
+    for number in (0, NONE):
+        question = solver.Solver(
+            (behaviour,), [within], wanted=lambda decided, _, it=number: decided[0].output[0] == it
+        )
+        expected = takes == (number == 0)
+        assert (question.find() is not None) == expected.any()
+        for tag in range(UNTAGGED + 1):
+            octets = sum(1 << int(tos) for tos in np.flatnonzero(expected[:, tag]))
+            if octets:
+                question.exclude(box_of(Version.IPV4, epochs=1, egress=1, group=1, tos=octets, tag=1 << tag))
+        assert question.find() is None
