@@ -223,10 +223,12 @@ class Told:
             "flow-wfq": "fair queueing of flows",
             "class-wfq": "a queue for each class",
         }
-        found = differing("discipline", facts["discipline"], names[plan.discipline.value])
+        # One class alone is first in, first out.
+        alone = facts["discipline"] == names["fifo"] and len(self.behaviour.services.get(packet.egress_port, ())) == 1
+        found = [] if alone else differing("discipline", facts["discipline"], names[plan.discipline.value])
         if packet.drop_reason not in {DropReason.NONE, DropReason.WRED, *QUEUED}:
             return [*found, f"dropped: {packet.drop_reason.name}"]
-        if service.queue[0] == "class":
+        if service.queue[0] == "class" and not alone:
             found += differing("queue", service.queue[2], self.classes[plan.traffic_class])
             level = SHARED_LEVEL if packet.drop_reason is DropReason.NONE else plan.level
             found += differing("level", facts.get("level", level), plan.level)
