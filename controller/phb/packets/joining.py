@@ -188,6 +188,9 @@ def _with_exceptions(grown: list[ValueBox], inside: list[ValueBox], others: list
         length = _length(hull, epochs) + sum(_length(each, epochs) for each in exceptions)
         if length < sum(_length(box, epochs) for box in grown if contains(hull, box)):
             parts.append((Part(hull, tuple(exceptions)), length))
+    if len(parts) == len(grown) > _FEW:
+        # To order them by length would take longer than all else.
+        return [part for part, _ in parts]
     found: list[Part] = []
     left = grown
     while left:
