@@ -23,11 +23,15 @@ NODES = {
     "services": ("s390/mvs074.yaml", "s390/mvs074-osa2.yaml", "policy-agent/services.conf"),
 }
 NOT_POLICIES = ("inventories/", "expectations/", "ldap/pcim.ldif", "ldap/phb.ldif", "traces/")
+IN_NODES = {
+    name for files in NODES.values() for name in files if name not in ("ios/sar2811-queues.ios", "e1/streams.yaml")
+}
 ALONE = {
     name: (name,)
     for path in sorted(EXAMPLES.rglob("*.*"))
     if path.suffix in (".yaml", ".conf", ".ios", ".json", ".ldif")
     and not (name := path.relative_to(EXAMPLES).as_posix()).startswith(NOT_POLICIES)
+    and name not in IN_NODES
 }
 SOURCES = NODES | ALONE
 FORMATS = [("yaml", None), ("policy-agent", None), ("ios", Dialect.IOS_12)]
