@@ -36,6 +36,7 @@ _AT_ONCE = 150  # boxes that are put into words together: the time grows with th
 _SAID = 400  # boxes that are put into words if there are more, and so many of them together
 _TOGETHER = 20
 SHARING = "whether they share meters, counters and queues with the same packets was " + TOO_LONG
+_MANY_OPEN = 200  # open boxes that are not put into words each
 
 
 @dataclass(frozen=True)
@@ -104,9 +105,9 @@ def compare(
         node=node,
         more=len(weights) - len(chosen),
         open=tuple(
-            telling.OpenQuestion(words.text, why)
+            telling.OpenQuestion(text, why)
             for boxes, why in ((found.open, TOO_LONG), (found.sharing_open, SHARING))
-            for words in in_words(boxes, naming)
+            for text in _open_words(boxes, naming)
         ),
         left_out=tuple(_left_out(policies)),
         measure="number of packets that there could be" if traffic is None else f"bytes in {wanted.capture}",
@@ -115,6 +116,13 @@ def compare(
         moments=tuple(moment.isoformat() for moment in epochs.moments),
         seconds=round(time.monotonic() - began, 3),
     )
+
+
+def _open_words(boxes: Sequence[ValueBox], naming: Naming) -> list[str]:
+    if len(boxes) <= _MANY_OPEN:
+        return [words.text for words in in_words(boxes, naming)]
+    # Words of so many sets would take longer to make, and to read, than anybody has.
+    return [f"{len(boxes)} sets of packets, one of them: {in_words(boxes[:1], naming)[0].text}"]
 
 
 def _port_names(policy: PolicySet) -> dict[int, str]:
