@@ -21,7 +21,7 @@ class Root:
     """The model of a whole file, a policy or another one of phb."""
 
     item: type[Item]
-    version_key: str
+    version_key: str  # "" of items that stand in no file of their own
 
 
 POLICY = Root(PolicySet, "phb")
@@ -47,7 +47,9 @@ def items_in(annotation: Any) -> Iterator[type[Item]]:
 def keys_at(location: Location, root: Root) -> list[str]:
     """Give the keys that a mapping at this place may have."""
     keys = {key for kind, _ in _at(location, root) for item in items_in(kind) for key in aliases(item).values()}
-    return sorted(keys | {root.version_key} if not location else keys)
+    if root.version_key and not location:
+        keys.add(root.version_key)
+    return sorted(keys)
 
 
 def homes(location: Location, key: str, root: Root) -> Iterator[str]:
