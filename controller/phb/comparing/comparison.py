@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from functools import partial
+from math import prod
 
 from phb.behaviour.deciding import NONE, first
 from phb.behaviour.facts import SENT_TO
@@ -19,23 +20,25 @@ from phb.device.artifact import Artifact
 from phb.explain import parse_packet
 from phb.model import PolicySet
 from phb.origin import UNKNOWN, Origin
-from phb.packets.boxes import ValueBox, intersection
+from phb.packets.boxes import Interval, ValueBox, intersection
 from phb.packets.epochs import Epochs
 from phb.packets.example import Example, example, sent_to
 from phb.packets.frames import packet_of_frame
 from phb.packets.joining import merge
-from phb.packets.space import UNTAGGED, Subset, Version, every_packet, first_packet
+from phb.packets.space import NO_HEADER, UNTAGGED, Subset, Version, every, every_packet, first_packet
 from phb.packets.words import Naming, Words, in_words
 from phb.regions.budget import Budget
 from phb.targets import DEFAULT_TARGET
 from phb.values import PROTOCOLS
 
 TOO_LONG = "not answered in the time that was allowed"
+TOO_MANY = "not answered: the policies differ in more sets of packets than are kept"
+_MOST_CELLS = 400_000  # of some 1.5 kB each
 
 _AT_ONCE = 150  # boxes that are put into words together: the time grows with the square of their number
-_SAID = 400  # boxes that are put into words if there are more, and so many of them together
-_TOGETHER = 20
-SHARING = "whether they share meters, counters and queues with the same packets was " + TOO_LONG
+_MERGED = 2_000  # the largest, of which these are taken
+_SAID = 20  # boxes that are put into words if there are more: nobody reads hundreds
+SHARING = "whether they share meters, counters and queues with the same packets was not answered"
 _MANY_OPEN = 200  # open boxes that are not put into words each
 
 
@@ -59,6 +62,8 @@ class Wanted:
         seconds: How long comparing may take; None is no limit.
         capture: A capture by whose bytes regions are ordered.
         port: The port of its packets that name none, or one that isn't there.
+        by_rule: Whether packets that are treated differently in the same way, by different rules, are regions of their
+            own.
     """
 
     at: datetime
@@ -67,6 +72,7 @@ class Wanted:
     seconds: float | None = None
     capture: str | None = None
     port: str | int | None = None
+    by_rule: bool = False
 
 
 def compare(
@@ -84,7 +90,7 @@ def compare(
         InputError: A policy is wrong, or the capture.
     """
     began = time.monotonic()
-    budget = Budget(wanted.seconds)
+    budget = Budget(wanted.seconds, _MOST_CELLS)
     policies = (a.policy, b.policy)
     epochs = Epochs.of(policies, wanted.at) if wanted.always else Epochs.at(wanted.at)
     acting = [Acting(behaviour_of_policy(policy, epochs), _port_names(policy)) for policy in policies]
@@ -93,8 +99,10 @@ def compare(
         each.compile(wanted.at)
     naming = Naming.of(policies, epochs)
     found = differences.differences(acting[0], acting[1], epochs.all, budget=budget, progress=progress)
+    why = TOO_MANY if budget.given >= _MOST_CELLS else TOO_LONG
     traffic = None if wanted.capture is None else Traffic(wanted.capture, policies, epochs, wanted.port)
-    weights = [_Weight(region, traffic) for region in found.regions]
+    regions = found.regions if wanted.by_rule else differences.together(found.regions)
+    weights = [_Weight(region, traffic) for region in regions]
     weights.sort(key=lambda each: each.order)
     chosen = weights[: wanted.limit]
     checker = _Checker(acting, explaining, naming, wanted.at)
@@ -106,7 +114,7 @@ def compare(
         more=len(weights) - len(chosen),
         open=tuple(
             telling.OpenQuestion(text, why)
-            for boxes, why in ((found.open, TOO_LONG), (found.sharing_open, SHARING))
+            for boxes, why in ((found.open, why), (found.sharing_open, SHARING))
             for text in _open_words(boxes, naming)
         ),
         left_out=tuple(_left_out(policies)),
@@ -215,7 +223,8 @@ class _Checker:
 def _oddness(box: ValueBox, ports: int) -> tuple[bool, ...]:
     """Sort what people know first: ports with names, IP, no tag, TCP and UDP."""
     version, protocols, tags = (box.subsets[each] for each in (Subset.VERSION, Subset.PROTOCOL, Subset.TAG))
-    known = 1 << PROTOCOLS["tcp"] | 1 << PROTOCOLS["udp"]
+    # Without flags only later fragments and truncated packets are TCP's.
+    known = 1 << PROTOCOLS["udp"] | (1 << PROTOCOLS["tcp"] if box.subsets[Subset.FLAGS] & every(NO_HEADER) else 0)
     return (
         not box.subsets[Subset.INGRESS] & ports,
         version == 1 << Version.NONE,
@@ -225,14 +234,19 @@ def _oddness(box: ValueBox, ports: int) -> tuple[bool, ...]:
 
 
 def _words(boxes: Sequence[ValueBox], naming: Naming) -> tuple[list[Words], int]:
-    """Say a region; of very many boxes only the first, and how many are left."""
-    merged = merge(boxes)
-    if len(merged) <= _AT_ONCE:
+    """Say a region; of very many boxes only the largest, and how many are left."""
+    largest = sorted(boxes, key=_size)[:_MERGED] if len(boxes) > _MERGED else boxes
+    merged = merge(largest)
+    left = len(boxes) - len(largest)
+    if not left and len(merged) <= _AT_ONCE:
         return in_words(merged, naming), 0
-    # What goes together stands together: tagged and untagged packets of the same addresses and ports.
-    chosen = sorted(merged, key=lambda box: box.intervals)[:_SAID]
-    parts = [chosen[start : start + _TOGETHER] for start in range(0, len(chosen), _TOGETHER)]
-    return [words for part in parts for words in in_words(part, naming)], len(merged) - len(chosen)
+    merged.sort(key=_size)
+    return in_words(merged[:_SAID], naming), len(merged) - _SAID + left
+
+
+def _size(box: ValueBox) -> tuple[int, tuple[Interval, ...]]:
+    """Sort the largest first, and those next to each other that have the same addresses and ports."""
+    return -prod(high - low + 1 for low, high in box.intervals), box.intervals
 
 
 def _told(number: int, weight: _Weight, naming: Naming, checker: _Checker) -> telling.Region:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ from phb.comparing.contrast import (
     contrasts,
 )
 from phb.comparing.outcome import Effect, MarkPairs, Shared, effect
-from phb.origin import Origin
+from phb.origin import UNKNOWN, Origin
 from phb.packets.boxes import ValueBox, difference, intersection
 from phb.packets.space import NO_HEADER, UNTAGGED, Subset, Version, box_of, every, every_packet
 from phb.regions.answer import divide
@@ -98,6 +99,43 @@ def differences(
     return _Comparing(a, b, within, budget or Budget(), progress).done()
 
 
+def together(regions: Iterable[Region]) -> list[Region]:
+    """Put regions together in which the same things are done differently, by whatever rules.
+
+    What is shared with others on one side only stays by itself: with whom is a matter of each.
+    """
+    groups: dict[Hashable, list[Region]] = {}
+    for region in regions:
+        alone = any(each.partner is not None for each in region.differences)
+        key = region.differences if alone else tuple(each[:3] for each in region.differences)
+        groups.setdefault(key, []).append(region)
+    return [_one_of(group) for group in groups.values()]
+
+
+def _one_of(group: Sequence[Region]) -> Region:
+    if len(group) == 1:
+        return group[0]
+    boxes = tuple(box for region in group for box in region.boxes)
+    told = []
+    for each in zip(*(region.differences for region in group), strict=True):
+        a_by, b_by = ({decider for one in each for decider in by(one)} for by in (_A_BY, _B_BY))
+        told.append(each[0]._replace(a_by=_in_order(a_by), b_by=_in_order(b_by)))
+    return Region(boxes, tuple(told))
+
+
+_A_BY, _B_BY = attrgetter("a_by"), attrgetter("b_by")
+
+
+def _in_order(deciders: Iterable[Decider]) -> tuple[Decider, ...]:
+    """Order by file and line, what no rule decided last."""
+
+    def place(each: Decider) -> tuple[bool, str, int, str]:
+        origin = each.origin or UNKNOWN
+        return each.origin is None, origin.file, origin.line, each.name
+
+    return tuple(sorted(deciders, key=place))
+
+
 def _arriving(within: Sequence[ValueBox], forwarding: Sequence[Step[Route]]) -> list[ValueBox]:
     """Leave out what comes in at ports that lead nowhere: it is dropped, whatever else is said of it."""
     ports = 0
@@ -136,6 +174,7 @@ class _Comparing:
         self._effects: tuple[dict[Hashable, Effect], dict[Hashable, Effect]] = ({}, {})
         self._numbers: tuple[list[dict[int, int]], ...] = tuple(_numbers(each.behaviour) for each in (a, b))
         self._contrasts: dict[tuple[int, int, bool], tuple[Contrast, ...]] = {}
+        self._shared: dict[tuple[int, int, bool, bool], tuple[_Edge, ...]] = {}
         self._found: dict[tuple[Difference, ...], list[ValueBox]] = {}
         self._open: list[ValueBox] = []
         self._sharing_open: list[ValueBox] = []
@@ -171,11 +210,17 @@ class _Comparing:
             self._edges[edge] = self._edges.get(edge, 0) + cell.box.volume
         return pair
 
-    def _of(self, cell: Cell, pair: tuple[Effect, Effect]) -> Iterable[_Edge]:
+    def _of(self, cell: Cell, pair: tuple[Effect, Effect]) -> tuple[_Edge, ...]:
         """Pair what a cell's packets share, of what they are treated alike in."""
-        edges = dict.fromkeys(_edges(*pair, tcp=_tcp(cell.box) is not None))
-        told = self._contrast(pair, cell.box)
-        return [edge for edge in edges if not any(_is_about(each, edge.a.kind) for each in told)]
+        tcp = _tcp(cell.box) is not None
+        key = (id(pair[0]), id(pair[1]), _is_ip(cell.box), tcp)
+        known = self._shared.get(key)
+        if known is None:
+            told = self._contrast(pair, cell.box)
+            edges = dict.fromkeys(_edges(*pair, tcp=tcp))
+            known = tuple(edge for edge in edges if not any(_is_about(each, edge.a.kind) for each in told))
+            self._shared[key] = known
+        return known
 
     def _effect(self, side: int, decided: Decided) -> Effect:
         entered, forwarded, left = self._numbers[side]
@@ -187,7 +232,7 @@ class _Comparing:
         return known
 
     def _contrast(self, pair: tuple[Effect, Effect], box: ValueBox) -> tuple[Contrast, ...]:
-        ip = box.subsets[Subset.VERSION] != 1 << Version.NONE
+        ip = _is_ip(box)
         key = (id(pair[0]), id(pair[1]), ip)
         known = self._contrasts.get(key)
         if known is None:
@@ -233,7 +278,7 @@ class _Comparing:
         self._edges.clear()
         cells = []
         for cell in self._cells(self._sharing_open, same=False):
-            cells.append((cell, tuple(self._of(cell, self._pair(cell)))))
+            cells.append((cell, self._of(cell, self._pair(cell))))
         if self._sharing_open or self._one_to_one(self._edges):
             return
         # What most packets use counts as the same thing, the rest as what others than these use.
@@ -280,6 +325,10 @@ def _edges(one: Effect, other: Effect, *, tcp: bool) -> Iterator[_Edge]:
             b = others.get(kind)
             if b is not None and a.port == b.port and (tcp or "limit" not in kind):
                 yield _Edge(a, b)
+
+
+def _is_ip(box: ValueBox) -> bool:
+    return box.subsets[Subset.VERSION] != 1 << Version.NONE
 
 
 def _is_about(contrast: Contrast, kind: str) -> bool:

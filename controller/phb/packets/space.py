@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import IntEnum
+from functools import cache
 from typing import Final, NamedTuple
 
 from phb.model import LAST_PORT
@@ -120,6 +121,7 @@ def box_of(version: Version, *, epochs: int, **asked: Interval | int) -> ValueBo
     return ValueBox(tuple(intervals), tuple(subsets))
 
 
+@cache
 def every_packet(epochs: int) -> tuple[ValueBox, ...]:
     """Give all packets that a parser can give, before any policy: disjoint boxes."""
     return tuple(_every_packet(epochs))

@@ -23,7 +23,7 @@ from phb.regions.budget import Budget
 from phb.regions.cell import Cell, Open
 from phb.regions.effects import Apart, Effects
 from phb.regions.generalising import cell_around
-from phb.regions.solver import Solver, Unanswered, Wanted
+from phb.regions.solver import Found, Solver, Unanswered, Wanted
 
 FIRST_S: Final = 3.0
 """Seconds for which boxes are divided before the solver is asked ..."""
@@ -77,48 +77,32 @@ def divide(
     if (not same and wanted is None) or find_spec("z3") is None:
         yield from divided(whole, budget=limit)
         return
-    left: list[ValueBox] = []
     steps = sum(len(each.input) + len(each.forwarding) + len(each.output) for each in behaviours)
-    first = _part(limit, FIRST_S + steps * FIRST_PER_STEP_S)
-    for each in divided(whole, budget=first):
-        if isinstance(each, Open):
-            left.append(each.box)
+    found: list[Found] = []
+
+    def is_empty(left: Sequence[ValueBox]) -> bool:
+        within = left if len(left) <= _MANY else whole
+        try:
+            question = Solver(
+                behaviours, within, wanted=wanted, effect=effect, apart=apart, budget=_part(limit, SOLVER_S)
+            )
+            packet = question.find()
+        except Unanswered:
+            return False
+        if packet is not None:
+            found.append(packet)
+        return packet is None
+
+    for each in divided(
+        whole, budget=limit, rest=cells.Rest(_part(limit, FIRST_S + steps * FIRST_PER_STEP_S), is_empty)
+    ):
+        # What the solver has found is told, however little time there is afterwards.
+        if isinstance(each, Open) and found and is_in(found[0].packet, each.box):
+            cell = cell_around(found[0].packet, found[0].decided, behaviours, each.box)
+            yield cell
+            yield from (Open(part) for part in difference(each.box, cell.box))
         else:
             yield each
-    limit.given += first.given
-    if left and not limit.spent:
-        yield from _left(behaviours, whole, left, wanted, effect, apart, limit, divided)
-    else:
-        yield from (Open(box) for box in left)
-
-
-def _left(
-    behaviours: Sequence[Behaviour],
-    whole: Sequence[ValueBox],
-    left: Sequence[ValueBox],
-    wanted: Wanted | None,
-    effect: Effects | None,
-    apart: Apart | None,
-    limit: Budget,
-    divided: Callable[..., Iterator[Cell | Open]],
-) -> Iterator[Cell | Open]:
-    within = left if len(left) <= _MANY else whole
-    try:
-        question = Solver(behaviours, within, wanted=wanted, effect=effect, apart=apart, budget=_part(limit, SOLVER_S))
-        found = question.find()
-    except Unanswered:
-        pass
-    else:
-        if found is None:
-            return
-        for box in left:
-            if is_in(found.packet, box):
-                cell = cell_around(found.packet, found.decided, behaviours, box)
-                yield cell
-                limit.given += 1
-                left = [part for each in left for part in (difference(box, cell.box) if each is box else [each])]
-                break
-    yield from divided(left, budget=limit)
 
 
 def _by_steps(wanted: Wanted) -> Callable[[Decided], bool]:
@@ -127,7 +111,6 @@ def _by_steps(wanted: Wanted) -> Callable[[Decided], bool]:
 
 
 def _part(limit: Budget, seconds: float) -> Budget:
-    cells_left = None if limit.cells is None else max(0, limit.cells - limit.given)
     if limit.left is not None:
         seconds = min(seconds, limit.left * _SHARE)
-    return Budget(seconds=seconds, cells=cells_left, clock=limit.clock)
+    return Budget(seconds=seconds, clock=limit.clock)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,18 @@ _BATCH = 200_000
 """Pairs that are worked on together: more take more memory, less take longer."""
 
 
+class Rest(NamedTuple):
+    """What may be known of the packets that are left after some time.
+
+    Attributes:
+        after: When it is spent, the question is asked, once.
+        is_empty: Tells whether there is surely nothing to be found in disjoint boxes; if not, the work goes on.
+    """
+
+    after: Budget
+    is_empty: Callable[[Sequence[ValueBox]], bool]
+
+
 def divide(
     behaviours: Sequence[Behaviour],
     within: Iterable[ValueBox],
@@ -41,6 +53,7 @@ def divide(
     effect: Effects | None = None,
     apart: Apart | None = None,
     budget: Budget | None = None,
+    rest: Rest | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Iterator[Cell | Open]:
     """Give disjoint cells that cover all packets of `within` (disjoint boxes), as `plain.divide`.
@@ -56,6 +69,7 @@ def divide(
             and queues are the same.
         apart: What tells steps apart beside what they come to: None for packets that no step takes.
         budget: When it is spent, what is left is given as `Open`.
+        rest: Ends the work, if somebody else knows of nothing in what is left.
         progress: Is told the share of the work that is done, 0 to 1, now and then.
     """
     if same and len(behaviours) != 2:
@@ -69,8 +83,12 @@ def divide(
     if limit.spent:
         yield from map(Open, whole)
         return
+    if rest is not None and rest.after.spent:
+        if rest.is_empty(whole):
+            return
+        rest = None
     encoding = Encoding(behaviours, whole, effect or effects(*behaviours), apart)
-    division = _Division(encoding, suspects(encoding) if same else None, limit, progress)
+    division = _Division(encoding, suspects(encoding) if same else None, limit, rest, progress)
     if wanted is not None:
         division.hopeful = hopeful(encoding, wanted)
     yield from division.cells()
@@ -84,9 +102,11 @@ class _Division:
         encoding: Encoding,
         suspected: Suspects | None,
         budget: Budget,
+        rest: Rest | None,
         progress: Callable[[float], None] | None,
     ) -> None:
         self.encoding, self.suspected, self.budget, self.progress = encoding, suspected, budget, progress
+        self.rest = rest
         self.hopeful: tuple[Bools, ...] = ()
         self.count = encoding.count
         self.slots = (3 + COLOURS) * self.count
@@ -116,6 +136,8 @@ class _Division:
             if self._stopped():
                 yield from self._open(stack)
                 return
+            if self._is_done(stack):
+                return
             batch = _next(stack)
             before = float(batch.share.sum())
             self._settle(batch)
@@ -144,6 +166,14 @@ class _Division:
 
     def _stopped(self) -> bool:
         return self.budget.spent
+
+    def _is_done(self, stack: Iterable[Batch]) -> bool:
+        """Ask once, when it is time, whether anything is in what is left."""
+        rest = self.rest
+        if rest is None or not rest.after.spent:
+            return False
+        self.rest = None
+        return rest.is_empty([each.box for each in self._open(stack)])
 
     def _boxes(self, batch: Batch) -> list[list[ValueBox]]:
         return self.encoding.boxes(batch.root, batch.low, batch.high, batch.bits) if batch.nodes else []

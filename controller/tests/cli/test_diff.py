@@ -17,7 +17,8 @@ cross-connects: [{between: [line, lan]}]
 RULES = """
 rules:
   - {name: telnet, permission: blocked, match: {protocol: tcp, destination-ports: 23}}
-  - {name: dns, permission: blocked, match: {protocol: udp, destination-ports: 53}}
+  - {name: dns, match: {protocol: udp, destination-ports: 53}, actions: [marked]}
+actions: [{name: marked, set-dscp: CS1}]
 """
 OLD = f"phb: 1{PORTS}{RULES}"
 NEW = f"phb: 1{PORTS}rules: []\n"
@@ -151,7 +152,17 @@ def test_an_example_is_one_that_explain_takes(phb, files):
     for region in json.loads(out)["comparisons"][0]["regions"]:
         code, told, _ = phb("explain", files["old"], "--packet", region["example"]["text"])
         assert code == 0
-        assert "dropped: blocked" in told
+        assert "dropped: blocked" in told or " becomes " in told
+
+
+def test_the_same_done_by_several_rules_is_one_region(phb, files, write_file):
+    more = write_file(
+        "more.yaml", OLD.replace("rules:", "rules:\n  - {name: ntp, match: {source-ports: 123}, actions: [marked]}")
+    )
+    code, out, _ = phb("diff", more, files["new"])
+    assert code == 1
+    assert "2 regions differ\n" in out
+    assert f"A: DSCP CS1  (ntp {more}:6, dns {more}:8)\n" in out
 
 
 @pytest.mark.parametrize(
