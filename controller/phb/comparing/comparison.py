@@ -38,6 +38,7 @@ _MOST_CELLS = 400_000  # of some 1.5 kB each
 _AT_ONCE = 150  # boxes that are put into words together: the time grows with the square of their number
 _MERGED = 2_000  # the largest, of which these are taken
 _SAID = 20  # boxes that are put into words if there are more: nobody reads hundreds
+_TOGETHER = 4  # of them
 SHARING = "whether they share meters, counters and queues with the same packets was not answered"
 _MANY_OPEN = 200  # open boxes that are not put into words each
 
@@ -159,6 +160,9 @@ class _Weight:
         self.order = (-(self.bytes or 0), -self.share, where)
 
 
+_KIND = (Subset.VERSION, Subset.PROTOCOL, Subset.TAG)
+
+
 def share(boxes: Sequence[ValueBox]) -> Fraction:
     """Give the share of all packets: kinds (IP version, protocol, tag or none) count alike, then numbers of packets."""
     epochs = 0
@@ -169,7 +173,8 @@ def share(boxes: Sequence[ValueBox]) -> Fraction:
         Fraction(part.volume, kind.volume)
         for kind in kinds
         for box in boxes
-        if (part := intersection(kind, box)) is not None
+        if all(box.subsets[each] & kind.subsets[each] for each in _KIND)
+        and (part := intersection(kind, box)) is not None
     )
     return sum(shares, Fraction()) / len(kinds)
 
@@ -241,7 +246,8 @@ def _words(boxes: Sequence[ValueBox], naming: Naming) -> tuple[list[Words], int]
     if not left and len(merged) <= _AT_ONCE:
         return in_words(merged, naming), 0
     merged.sort(key=_size)
-    return in_words(merged[:_SAID], naming), len(merged) - _SAID + left
+    parts = (merged[start : start + _TOGETHER] for start in range(0, _SAID, _TOGETHER))
+    return [words for part in parts for words in in_words(part, naming)], len(merged) - _SAID + left
 
 
 def _size(box: ValueBox) -> tuple[int, tuple[Interval, ...]]:
