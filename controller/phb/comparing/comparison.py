@@ -38,7 +38,6 @@ _MOST_CELLS = 400_000  # of some 1.5 kB each
 _AT_ONCE = 150  # boxes that are put into words together: the time grows with the square of their number
 _MERGED = 2_000  # the largest, of which these are taken
 _SAID = 20  # boxes that are put into words if there are more: nobody reads hundreds
-_TOGETHER = 4  # of them
 SHARING = "whether they share meters, counters and queues with the same packets was not answered"
 _MANY_OPEN = 200  # open boxes that are not put into words each
 
@@ -246,12 +245,12 @@ def _words(boxes: Sequence[ValueBox], naming: Naming) -> tuple[list[Words], int]
     if not left and len(merged) <= _AT_ONCE:
         return in_words(merged, naming), 0
     merged.sort(key=_size)
-    parts = (merged[start : start + _TOGETHER] for start in range(0, _SAID, _TOGETHER))
-    return [words for part in parts for words in in_words(part, naming)], len(merged) - _SAID + left
+    said = merged[:_SAID]
+    return [words for box in said for words in in_words([box], naming)], len(merged) - len(said) + left
 
 
 def _size(box: ValueBox) -> tuple[int, tuple[Interval, ...]]:
-    """Sort the largest first, and those next to each other that have the same addresses and ports."""
+    """Sort the largest first, then by addresses and ports."""
     return -prod(high - low + 1 for low, high in box.intervals), box.intervals
 
 
