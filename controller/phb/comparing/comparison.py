@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
@@ -25,7 +25,7 @@ from phb.packets.epochs import Epochs
 from phb.packets.example import Example, example, sent_to
 from phb.packets.frames import packet_of_frame
 from phb.packets.joining import merge
-from phb.packets.space import NO_HEADER, UNTAGGED, Subset, Version, every, every_packet, first_packet
+from phb.packets.space import NO_HEADER, UNTAGGED, Dimension, Subset, Version, every, every_packet, first_packet
 from phb.packets.words import Naming, Words, in_words
 from phb.regions.budget import Budget
 from phb.targets import DEFAULT_TARGET
@@ -244,9 +244,12 @@ def _words(boxes: Sequence[ValueBox], naming: Naming) -> tuple[list[Words], int]
     left = len(boxes) - len(largest)
     if not left and len(merged) <= _AT_ONCE:
         return in_words(merged, naming), 0
-    merged.sort(key=_size)
-    said = merged[:_SAID]
-    return [words for box in said for words in in_words([box], naming)], len(merged) - len(said) + left
+    alike: dict[Hashable, list[ValueBox]] = {}
+    for box in sorted(merged, key=_size):
+        # Tagged and untagged packets of the same addresses and ports are said in one.
+        alike.setdefault((box.intervals[: Dimension.VLAN], box.subsets[: Subset.TAG]), []).append(box)
+    said = list(alike.values())[:_SAID]
+    return [words for each in said for words in in_words(each, naming)], len(merged) - sum(map(len, said)) + left
 
 
 def _size(box: ValueBox) -> tuple[int, tuple[Interval, ...]]:
