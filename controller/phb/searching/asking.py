@@ -19,8 +19,6 @@ from phb.regions.cell import Open
 from phb.searching.conditions import TreatmentConditions, Truth, holds, inner
 from phb.searching.outcomes import Outcome, outcomes
 
-_SHAPE = 256, UNTAGGED + 1
-
 
 class Found(NamedTuple):
     """Packets that the same steps take, with all those outcomes that were looked for."""
