@@ -27,7 +27,11 @@ class QuestionOptions:
     target: TargetName = None
     timeout: Annotated[
         float | None,
-        typer.Option(min=0, metavar="SECONDS", help="How long a question may take.  (default: as long as it takes)"),
+        typer.Option(
+            min=0,
+            metavar="SECONDS",
+            help="How long all of it may take; then what is left is open.  (default: no limit)",
+        ),
     ] = None
 
     def subject(self, files: Sequence[str], *, quiet: bool) -> Asked:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from phb.intent import NodeIntent
     from phb.model import Objectives, PolicySet
     from phb.proving.compiled import Proof
+    from phb.regions.budget import Budget
 
 
 _CODES = (
@@ -58,20 +59,26 @@ def check(
     ] = False,
     timeout: Annotated[
         float | None,
-        typer.Option(min=0, metavar="SECONDS", help="How long proving may take.  (default: no limit)"),
+        typer.Option(min=0, metavar="SECONDS", help="How long all of it may take, with --prove.  (default: no limit)"),
     ] = None,
     json: Json = False,
 ) -> int:
     """Read policy files and compile them; nothing is sent."""
     from phb.deploying import prepare
+    from phb.regions.budget import Budget, TimeOver
 
+    budget = Budget(timeout)
     with errors_as_json(wanted=json):
         if timeout is not None and not prove:
             raise InputError(Origin("--timeout"), "a time without --prove", "both, or neither")
-        (anywhere,) = WhichOptions().many(files, reading, target=target)
         moment = reading.moment()
-        prepared = prepare(anywhere, program.load(), at=moment)
-        proof = _proof(prepared, moment, timeout, always=reading.at is None) if prove else None
+        try:
+            with budget.enforced():
+                (anywhere,) = WhichOptions().many(files, reading, target=target)
+                prepared = prepare(anywhere, program.load(), at=moment)
+        except TimeOver:
+            return _unread(budget, json=json)
+        proof = _proof(prepared, moment, budget, always=reading.at is None) if prove else None
     intent, policy = prepared.intent, prepared.policy
     if json:
         print_json(_as_json(intent, policy) | ({} if proof is None else {"proof": _proof_as_json(proof)}))
@@ -84,12 +91,24 @@ def check(
     return OK if proof is None or proof.proven else REFUSED
 
 
-def _proof(prepared: Prepared, moment: datetime, timeout: float | None, *, always: bool) -> Proof:
+def _proof(prepared: Prepared, moment: datetime, budget: Budget, *, always: bool) -> Proof:
     from phb.packets.epochs import Epochs
     from phb.proving.compiled import prove
 
     epochs = Epochs.of([prepared.policy], moment) if always else Epochs.at(moment)
-    return prove(prepared.policy, prepared.artifact, epochs.moments, target=prepared.intent.target, timeout_s=timeout)
+    return prove(prepared.policy, prepared.artifact, epochs.moments, target=prepared.intent.target, budget=budget)
+
+
+def _unread(budget: Budget, *, json: bool) -> int:
+    """Tell that not even the files could be read in the time that was allowed."""
+    from phb.proving.compiled import Proof
+
+    proof = Proof(0, 0, 0, budget.taken, open=("every packet: reading the files took all the time",))
+    if json:
+        print_json({"proof": _proof_as_json(proof)})
+    else:
+        _print_proof(proof, quiet=True)
+    return REFUSED
 
 
 def _proof_as_json(proof: Proof) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from phb.comparing.telling import Comparison, Difference, Document, Place, Region
     from phb.device.artifact import Artifact
     from phb.model import PolicySet
+    from phb.regions.budget import Budget
 
 DIFFERENT = 1
 _PARTS = 6
@@ -51,7 +52,7 @@ class ComparingOptions:
         typer.Option(
             min=0,
             metavar="SECONDS",
-            help="How long comparing may take; then what is left is open.  (default: no limit)",
+            help="How long all of it may take; then what is left is open.  (default: no limit)",
         ),
     ] = None
     capture: Annotated[
@@ -104,9 +105,11 @@ def diff(
     to end, not where or by which name a policy says it.
     """
     from phb.errors import InputError, PhbError
+    from phb.regions.budget import Budget
 
+    budget = Budget(comparing.timeout)
     try:
-        told = _document(policies, reading, program, comparing, _places(device_id, tls, program, state))
+        told = _document(policies, reading, program, comparing, _places(device_id, tls, program, state), budget)
     except InputError:
         raise
     except PhbError as error:
@@ -157,14 +160,20 @@ def _places(device_id: int, tls: TlsOptions, program: ProgramOptions, state: str
 
 
 def _document(
-    words: list[str], reading: ReadingOptions, program: ProgramOptions, comparing: ComparingOptions, places: Places
+    words: list[str],
+    reading: ReadingOptions,
+    program: ProgramOptions,
+    comparing: ComparingOptions,
+    places: Places,
+    budget: Budget,
 ) -> Document:
     from datetime import datetime
     from importlib.metadata import version
 
-    from phb.comparing.comparison import Wanted
+    from phb.comparing.comparison import Wanted, unread
     from phb.comparing.sources import INVENTORY, nodes, of_node, read_side, two_sides
-    from phb.comparing.telling import Document
+    from phb.comparing.telling import Document, Side
+    from phb.regions.budget import TimeOver
 
     sides = two_sides(words)
     port = comparing.port
@@ -172,19 +181,32 @@ def _document(
         reading.moment(),
         always=reading.at is None,
         limit=comparing.limit,
-        seconds=comparing.timeout,
+        budget=budget,
         capture=comparing.capture,
         port=int(port) if port is not None and port.isdigit() else port,
     )
     artifact = program.load()
     made, by = datetime.now().astimezone().isoformat(timespec="seconds"), f"phb {version('phb')}"
+    names = [Side(" ".join(side)) for side in sides]
     if all(len(side) == 1 and side[0].startswith(INVENTORY) for side in sides):
         known = nodes(sides[0][0], sides[1][0])
-        comparisons = tuple(
-            _compared(of_node(one), of_node(other), artifact, wanted, name) for name, (one, other) in known.both.items()
-        )
-        return Document(comparisons, known.only_a, known.only_b, made, by)
-    a, b = (read_side(side, reading.format_name, reading.options(), places) for side in sides)
+        comparisons: list[Comparison] = []
+        for name, pair in known.both.items():
+            # What a node doesn't need, the others may take.
+            share = budget.part(1 / (len(known.both) - len(comparisons)))
+            try:
+                with share.enforced():
+                    one, other = map(of_node, pair)
+            except TimeOver:
+                comparisons.append(unread(names[0], names[1], share, name))
+            else:
+                comparisons.append(_compared(one, other, artifact, replace(wanted, budget=share), name))
+        return Document(tuple(comparisons), known.only_a, known.only_b, made, by)
+    try:
+        with budget.enforced():
+            a, b = (read_side(side, reading.format_name, reading.options(), places) for side in sides)
+    except TimeOver:
+        return Document((unread(names[0], names[1], budget),), made=made, made_by=by)
     return Document((_compared(a, b, artifact, wanted, None),), made=made, made_by=by)
 
 

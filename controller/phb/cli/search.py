@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from phb.cli.application import BAD_INPUT, OK, app, epilog
-from phb.cli.asking import Asked, QuestionOptions
+from phb.cli.asking import QuestionOptions
 from phb.cli.options import Files, Json, grouped
 from phb.cli.output import console, errors_as_json, print_error, print_json, print_solver_hint, working
 
 if TYPE_CHECKING:
+    from phb.packets.words import Words
     from phb.searching.search import Answer
     from phb.searching.telling import Region
+
+    Told: TypeAlias = tuple[Region, list[Words]]
 
 NONE = 1
 _CODES = (
@@ -58,11 +62,13 @@ def search(
     Packets at any time of day are meant, unless --at says one. Words: docs/policies/proof.md.
     """
     from phb.model import Conditions
-    from phb.regions.budget import Budget
+    from phb.packets.words import Words
+    from phb.regions.budget import Budget, TimeOver
     from phb.searching.conditions import TreatmentConditions
-    from phb.searching.search import search
+    from phb.searching.search import Answer, search
     from phb.searching.short import parse
 
+    budget = Budget(questions.timeout)
     with errors_as_json(wanted=json):
         packets = [parse(text, "--match", Conditions) for text in match or ()]
         others = [parse(text, "--unless", Conditions) for text in unless or ()]
@@ -71,38 +77,44 @@ def search(
             parse(text, "--treatment", TreatmentConditions) for text in treatment or ("taken=true", "taken=false")
         ]
         condition = wanted[0] if len(wanted) == 1 else TreatmentConditions(any_of=tuple(wanted))
-        asked = questions.subject(files, quiet=json)
-        budget = Budget(seconds=questions.timeout)
+        try:
+            with budget.enforced():
+                asked = questions.subject(files, quiet=json)
+        except TimeOver:
+            return _tell(Answer((), open=(Words({}, (), "every packet"),)), [], json=json)
+        finding = budget.finding()
         with working("searching") as progress:
-            answer = search(asked.subject, packets, others, condition, limit=limit, budget=budget, progress=progress)
-    regions = asked.explained(answer.regions)
+            answer = search(asked.subject, packets, others, condition, limit=limit, budget=finding, progress=progress)
+    regions = [(region, region.packets(asked.subject)) for region in asked.explained(answer.regions)]
+    return _tell(answer, regions, json=json)
+
+
+def _tell(answer: Answer, regions: Sequence[Told], *, json: bool) -> int:
+    """Tell what was found, and give the exit code."""
     if json:
-        print_json(_as_json(asked, answer, regions))
+        print_json(_as_json(answer, regions))
     else:
-        _print(asked, answer, regions)
-    for region in regions:
+        _print(answer, regions)
+    for region, _ in regions:
         if region.wrong is not None:
             print_error(f"phb: error of phb itself, please report it: {region.wrong} ({region.example.text})")
-    unsure = any(region.wrong for region in regions) or (answer.open and not regions)
+    unsure = any(region.wrong for region, _ in regions) or (answer.open and not regions)
     return BAD_INPUT if unsure else OK if regions else NONE
 
 
-def _as_json(asked: Asked, answer: Answer, regions: list[Region]) -> dict[str, Any]:
+def _as_json(answer: Answer, regions: Sequence[Told]) -> dict[str, Any]:
     return {
-        "regions": [
-            {"packets": [words.as_json() for words in region.packets(asked.subject)], **region.as_json()}
-            for region in regions
-        ],
+        "regions": [{"packets": [each.as_json() for each in words], **region.as_json()} for region, words in regions],
         "more": answer.more,
         "open": [words.as_json() for words in answer.open],
         "proven": not answer.open,
     }
 
 
-def _print(asked: Asked, answer: Answer, regions: list[Region]) -> None:
+def _print(answer: Answer, regions: Sequence[Told]) -> None:
     output = console()
-    for number, region in enumerate(regions, start=1):
-        for index, words in enumerate(region.packets(asked.subject)):
+    for number, (region, packets) in enumerate(regions, start=1):
+        for index, words in enumerate(packets):
             output.print(f"{'   ' if index else f'{number}. '}{words.text}", soft_wrap=True, style="bold")
         for rule in region.rules:
             output.print(f"   rule '{rule.name}' at {rule.origin}", soft_wrap=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,7 +18,7 @@ from phb.files import in_words, write_text
 from phb.origin import Origin
 
 if TYPE_CHECKING:
-    from phb.searching.verify import Verdict
+    from phb.searching.verify import Question, Verdict
 
 FAILED = 1
 _CODES = "Exit codes: 0 all is as expected; 1 it isn't, or wasn't proven in time; 2 bad input; 130 interrupted."
@@ -48,30 +49,40 @@ def verify(
 
     Packets at any time of day are meant, unless --at says one. Words: docs/policies/proof.md.
     """
+    from phb.regions.budget import Budget, TimeOver
     from phb.searching.expectations import read_expectations
     from phb.searching.junit import junit as as_junit
+    from phb.searching.verify import State, Verdict, verdict
     from phb.searching.verify import questions as questions_of
-    from phb.searching.verify import verdict
 
+    budget, node = Budget(questions.timeout), ""
     with errors_as_json(wanted=json):
         said = read_expectations(expectations)
         names = files or list(said.policies)
         if not names:
             raise InputError(Origin(str(expectations)), "no 'policies', and no file", "one of them")
-        asked = questions.subject(names, quiet=json)
         verdicts: list[Verdict] = []
-        for question in questions_of(asked.subject, said.expectations):
-            with working(question.expectation.name) as progress:
-                told = verdict(asked.subject, question, questions.timeout, progress)
-                if told.counterexample is not None:
-                    told = replace(told, counterexample=asked.explained([told.counterexample])[0])
+        asking: list[Question] = []
+        with suppress(TimeOver), budget.enforced():
+            asked = questions.subject(names, quiet=json)
+            node = asked.subject.policy.node or ""
+            asking = questions_of(asked.subject, said.expectations)
+        for number, each in enumerate(said.expectations):
+            # What one doesn't need, the others may take.
+            share = budget.part(1 / (len(said.expectations) - number))
+            told = Verdict(each, State.OPEN, None, 0)
+            with working(each.name) as progress, suppress(TimeOver):
+                if asking:
+                    one = verdict(asked.subject, asking[number], share.finding(), progress)
+                    with share.enforced():
+                        shown = one.counterexample
+                        told = replace(one, counterexample=None if shown is None else asked.explained([shown])[0])
             verdicts.append(told)
             if not json:
                 _print(told)
         if junit is not None:
-            node = asked.subject.policy.node or ", ".join(names)
             try:
-                write_text(junit, as_junit(node, verdicts, asked.now))
+                write_text(junit, as_junit(node or ", ".join(names), verdicts, questions.reading.moment()))
             except OSError as error:
                 raise InputError(Origin(str(junit)), in_words(error), "a file that can be written") from None
     states = [told.state.value for told in verdicts]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
 from functools import partial
@@ -27,7 +27,7 @@ from phb.packets.frames import packet_of_frame
 from phb.packets.joining import merge
 from phb.packets.space import NO_HEADER, UNTAGGED, Dimension, Subset, Version, every, every_packet, first_packet
 from phb.packets.words import Naming, Words, in_words
-from phb.regions.budget import Budget
+from phb.regions.budget import Budget, TimeOver
 from phb.targets import DEFAULT_TARGET
 from phb.values import PROTOCOLS
 
@@ -59,7 +59,7 @@ class Wanted:
         at: The moment that counts for windows, and for compiling.
         always: Whether every other moment is compared, too.
         limit: How many regions are told.
-        seconds: How long comparing may take; None is no limit.
+        budget: How long all of it may take, and when that began.
         capture: A capture by whose bytes regions are ordered.
         port: The port of its packets that name none, or one that isn't there.
         by_rule: Whether packets that are treated differently in the same way, by different rules, are regions of their
@@ -69,7 +69,7 @@ class Wanted:
     at: datetime
     always: bool = True
     limit: int | None = None
-    seconds: float | None = None
+    budget: Budget = field(default_factory=Budget)
     capture: str | None = None
     port: str | int | None = None
     by_rule: bool = False
@@ -89,46 +89,60 @@ def compare(
     Raises:
         InputError: A policy is wrong, or the capture.
     """
-    began = time.monotonic()
-    budget = Budget(wanted.seconds, _MOST_CELLS)
-    policies = (a.policy, b.policy)
-    epochs = Epochs.of(policies, wanted.at) if wanted.always else Epochs.at(wanted.at)
-    acting = [Acting(behaviour_of_policy(policy, epochs), _port_names(policy)) for policy in policies]
-    explaining = tuple(checking.Explaining(each.policy, artifact, each.target) for each in (a, b))
-    for each in explaining:
-        each.compile(wanted.at)
-    naming = Naming.of(policies, epochs)
-    found = differences.differences(acting[0], acting[1], epochs.all, budget=budget, progress=progress)
-    why = TOO_MANY if budget.given >= _MOST_CELLS else TOO_LONG
-    traffic = None if wanted.capture is None else Traffic(wanted.capture, policies, epochs, wanted.port)
+    budget, policies = wanted.budget, (a.policy, b.policy)
+    try:
+        with budget.enforced():
+            epochs = Epochs.of(policies, wanted.at) if wanted.always else Epochs.at(wanted.at)
+            acting = [Acting(behaviour_of_policy(policy, epochs), _port_names(policy)) for policy in policies]
+            explaining = tuple(checking.Explaining(each.policy, artifact, each.target) for each in (a, b))
+            for each in explaining:
+                each.compile(wanted.at)
+            naming = Naming.of(policies, epochs)
+            traffic = None if wanted.capture is None else Traffic(wanted.capture, policies, epochs, wanted.port)
+    except TimeOver:
+        return unread(a.side, b.side, budget, node)
+    finding = budget.finding(cells=_MOST_CELLS)
+    found = differences.differences(acting[0], acting[1], epochs.all, budget=finding, progress=progress)
+    why = TOO_MANY if finding.given >= _MOST_CELLS else TOO_LONG
     regions = found.regions if wanted.by_rule else differences.together(found.regions)
     weights = [_Weight(region, traffic) for region in regions]
     weights.sort(key=lambda each: each.order)
-    chosen = weights[: wanted.limit]
     checker = _Checker(acting, explaining, naming, wanted.at)
+    told: list[telling.Region] = []
+    with suppress(TimeOver), budget.enforced():
+        for number, weight in enumerate(weights[: wanted.limit], start=1):
+            told.append(_told(number, weight, naming, checker))
     return telling.Comparison(
         a.side,
         b.side,
-        tuple(_told(number, each, naming, checker) for number, each in enumerate(chosen, start=1)),
+        tuple(told),
         node=node,
-        more=len(weights) - len(chosen),
+        more=len(weights) - len(told),
         open=tuple(
             telling.OpenQuestion(text, why)
             for boxes, why in ((found.open, why), (found.sharing_open, SHARING))
-            for text in _open_words(boxes, naming)
+            for text in _open_words(boxes, naming, budget)
         ),
         left_out=tuple(_left_out(policies)),
         measure="number of packets that there could be" if traffic is None else f"bytes in {wanted.capture}",
         capture_packets=None if traffic is None else traffic.packets,
         capture_bytes=None if traffic is None else traffic.bytes,
         moments=tuple(moment.isoformat() for moment in epochs.moments),
-        seconds=round(time.monotonic() - began, 3),
+        seconds=round(budget.taken, 3),
     )
 
 
-def _open_words(boxes: Sequence[ValueBox], naming: Naming) -> list[str]:
+def unread(a: telling.Side, b: telling.Side, budget: Budget, node: str | None = None) -> telling.Comparison:
+    """Give the comparison of policies that couldn't be read and compiled in time: all of it is open."""
+    return telling.Comparison(
+        a, b, node=node, open=(telling.OpenQuestion("every packet", TOO_LONG),), seconds=round(budget.taken, 3)
+    )
+
+
+def _open_words(boxes: Sequence[ValueBox], naming: Naming, budget: Budget) -> list[str]:
     if len(boxes) <= _MANY_OPEN:
-        return [words.text for words in in_words(boxes, naming)]
+        with suppress(TimeOver), budget.enforced():
+            return [words.text for words in in_words(boxes, naming)]
     # Words of so many sets would take longer to make, and to read, than anybody has.
     return [f"{len(boxes)} sets of packets, one of them: {in_words(boxes[:1], naming)[0].text}"]
 

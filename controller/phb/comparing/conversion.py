@@ -130,7 +130,7 @@ def prove(
             for pair in leading_everywhere(whole):
                 concerned = _Concerned(pair[0], changing)
                 inputs = [Input(policy, Side(name)) for policy, name in zip(pair, names, strict=True)]
-                found = compare(inputs[0], inputs[1], artifact, Wanted(now, seconds=budget.left, by_rule=True))
+                found = compare(inputs[0], inputs[1], artifact, Wanted(now, budget=budget, by_rule=True))
                 comparisons.append(found)
                 unlisted += [each for each in found.regions if not concerned.accounts_for(each)]
     except InputError as error:

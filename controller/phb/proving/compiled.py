@@ -6,7 +6,6 @@ them (`phb.proving.tables`). What the engine can't decide in the time that is al
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -32,7 +31,7 @@ from phb.proving.serving import Served, served_differently
 from phb.proving.tables import TableFaultError, behaviour_of_entries
 from phb.proving.tables.rows import described
 from phb.regions.answer import divide
-from phb.regions.budget import Budget
+from phb.regions.budget import Budget, TimeOver
 from phb.regions.cell import Open
 from phb.targets import DEFAULT_TARGET, Capability
 
@@ -99,7 +98,7 @@ def prove(
     moments: Sequence[datetime],
     *,
     target: str = DEFAULT_TARGET,
-    timeout_s: float | None = None,
+    budget: Budget | None = None,
     compiler: Compile | None = None,
 ) -> Proof:
     """Compare what a policy says at some moments with what it is compiled to.
@@ -109,39 +108,43 @@ def prove(
         artifact: The program.
         moments: One of each class of moments.
         target: The kind of switch.
-        timeout_s: For all together; None is no limit.
+        budget: How long all of it may take, and when that began; None is no limit.
         compiler: Used instead of `phb.compiler`.
 
     Raises:
         InputError: The policy doesn't compile.
     """
-    began, compiler = time.monotonic(), compiler or compile_policy
-    budget = Budget(seconds=timeout_s)
+    budget, compiler = budget or Budget(), compiler or compile_policy
     wrong: list[Wrong] = []
     left: list[str] = []
     entries = 0
     for moment in moments:
-        intent = compiler(policy, artifact, at=moment, target=target)
-        entries = max(entries, len(intent.entries))
-        for entry in intent.entries:
-            artifact.encode(entry)
+        at = f"{moment:%A %Y-%m-%d %H:%M}"
         try:
-            does = behaviour_of_entries(
-                intent.entries, artifact, intent.shapers, track_connections=intent.track_connections
-            )
+            with budget.enforced():
+                intent = compiler(policy, artifact, at=moment, target=target)
+                entries = max(entries, len(intent.entries))
+                for entry in intent.entries:
+                    artifact.encode(entry)
+                does = behaviour_of_entries(
+                    intent.entries, artifact, intent.shapers, track_connections=intent.track_connections
+                )
+                said = behaviour_of_policy(policy, Epochs.at(moment))
+                naming = Naming.of([policy], Epochs.at(moment))
         except TableFaultError as fault:
             wrong.append(_faulty(fault, moment))
             continue
-        said = behaviour_of_policy(policy, Epochs.at(moment))
-        naming = Naming.of([policy], Epochs.at(moment))
+        except TimeOver:
+            left.append(f"all packets at {at}")
+            continue
         found, undecided = _Moment(moment, said, does, intent, naming).compare(budget, MOST_WRONG - len(wrong))
         wrong += found
         if undecided:
-            left.append(f"{undecided} parts of the packets at {moment:%A %Y-%m-%d %H:%M}")
+            left.append(f"{undecided} parts of the packets at {at}")
         if len(wrong) >= MOST_WRONG:
             break
     rules = len(policy.rules) + len(policy.behaviour_aggregates)
-    return Proof(rules, entries, len(moments), time.monotonic() - began, tuple(wrong), tuple(left))
+    return Proof(rules, entries, len(moments), budget.taken, tuple(wrong), tuple(left))
 
 
 def _faulty(fault: TableFaultError, moment: datetime) -> Wrong:

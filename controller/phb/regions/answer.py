@@ -84,7 +84,7 @@ def divide(
         within = left if len(left) <= _MANY else whole
         try:
             question = Solver(
-                behaviours, within, wanted=wanted, effect=effect, apart=apart, budget=_part(limit, SOLVER_S)
+                behaviours, within, wanted=wanted, effect=effect, apart=apart, budget=limit.part(_SHARE, most=SOLVER_S)
             )
             packet = question.find()
         except Unanswered:
@@ -94,7 +94,7 @@ def divide(
         return packet is None
 
     for each in divided(
-        whole, budget=limit, rest=cells.Rest(_part(limit, FIRST_S + steps * FIRST_PER_STEP_S), is_empty)
+        whole, budget=limit, rest=cells.Rest(limit.part(_SHARE, most=FIRST_S + steps * FIRST_PER_STEP_S), is_empty)
     ):
         # What the solver has found is told, however little time there is afterwards.
         if isinstance(each, Open) and found and is_in(found[0].packet, each.box):
@@ -108,9 +108,3 @@ def divide(
 def _by_steps(wanted: Wanted) -> Callable[[Decided], bool]:
     """Tell whether any packets that steps take are asked for."""
     return lambda decided: any(np.any(wanted((decided,), version)) for version in Version)
-
-
-def _part(limit: Budget, seconds: float) -> Budget:
-    if limit.left is not None:
-        seconds = min(seconds, limit.left * _SHARE)
-    return Budget(seconds=seconds, clock=limit.clock)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -68,18 +67,17 @@ def _question(subject: Subject, expectation: Expectation) -> Question:
 
 
 def verdict(
-    subject: Subject, question: Question, timeout_s: float | None, progress: Callable[[float], None] | None = None
+    subject: Subject, question: Question, budget: Budget, progress: Callable[[float], None] | None = None
 ) -> Verdict:
-    """Tell whether an expectation holds, after at most some seconds, if they are given."""
+    """Tell whether an expectation holds."""
     expected, within = question.expectation, question.within
-    began = time.monotonic()
     # What would show that it fails; of `sometimes` what shows that it holds.
     wanted = NO if expected.always else YES
     ask_for = partial(ask, subject.behaviour, subject.policy, asked=expected.asked, wanted=wanted)
-    first, left = _first(ask_for(within, budget=Budget(seconds=timeout_s), progress=progress))
+    first, left = _first(ask_for(within, budget=budget, progress=progress))
     if first is not None and not is_ipv4(first.box):
         # People read IPv4 more easily, where the same happens there.
-        first = _first(ask_for(filter(is_ipv4, within), budget=Budget(seconds=1)))[0] or first
+        first = _first(ask_for(filter(is_ipv4, within), budget=budget.part(1, most=1)))[0] or first
     if first is not None:
         state = State.OK if expected.sometimes else State.FAILS
     elif left:
@@ -87,7 +85,7 @@ def verdict(
     else:
         state = State.FAILS if expected.sometimes else State.OK
     shown = regions(subject, [first])[0][0] if first is not None and state is State.FAILS else None
-    return Verdict(expected, state, shown, time.monotonic() - began)
+    return Verdict(expected, state, shown, budget.taken)
 
 
 def _first(found: Iterator[Found | Open]) -> tuple[Found | None, bool]:

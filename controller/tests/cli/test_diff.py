@@ -120,7 +120,7 @@ def test_inventories_node_by_node(phb, files, write_file):
 def test_what_is_not_answered_in_time_is_open_and_not_alike(phb, files):
     code, out, _ = phb("diff", files["old"], files["same"], "--timeout", "0")
     assert code == 1
-    assert "open: every packet, in line or lan: not answered in the time that was allowed\n" in out
+    assert "open: every packet: not answered in the time that was allowed\n" in out
     assert "not proven alike: 1 question(s) open\n" in out
 
 
