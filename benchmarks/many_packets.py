@@ -31,7 +31,8 @@ from phb.regions.encoded import Kinds
 from phb.regions.solver import Solver
 
 _AT_ONCE: Final = 200_000
-_WHOLE: Final = box_of(Version.IPV4, epochs=1)
+# Behaviours have any number of epochs: which ones a box asks for is always looked at.
+_WHOLE: Final = box_of(Version.IPV4, epochs=0)
 
 
 @dataclass(frozen=True)

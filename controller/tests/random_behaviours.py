@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
+from hypothesis import strategies as st
+
 from phb.behaviour.behaviour import Behaviour, Meter, Route, RouteKind, Service, Step, Treatment
 from phb.behaviour.marks import UNMARKED, Marks
 from phb.model import MeterKind
@@ -19,6 +21,7 @@ MARKS = (
     UNMARKED,
     Marks(value=0xB8, mask=0xFC),
     Marks(value=0, mask=0xFF, group=2),
+    Marks(value=0x20, mask=0xE0, pcp_value=5, pcp_mask=7),
     Marks(from_pcp=0xE0),
     Marks(from_precedence=7),
     Marks(pcp_value=5, pcp_mask=7, group=1),
@@ -93,6 +96,11 @@ def behaviour(random: Random, count: int = 3) -> Behaviour:
         _steps(random, count, output=True),
         services={1: {None: Service("rest"), "voice": Service("first", (("level", 0),))}},
     )
+
+
+def behaviours(count: int) -> st.SearchStrategy[Behaviour]:
+    """Give behaviours with at most `count` steps in each list."""
+    return st.builds(behaviour, st.randoms(use_true_random=True), st.just(count))
 
 
 def edited(random: Random, of: Behaviour) -> Behaviour:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import Final
 
-import made_up_behaviours as made_up
 import pytest
+import random_behaviours as made
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -25,7 +25,7 @@ MOST: Final = 600
 
 @pytest.mark.parametrize("first", [0.0, answer.FIRST_S], ids=["solver", "boxes"])
 @settings(max_examples=share(50), phases=(Phase.explicit, Phase.generate))
-@given(one=made_up.behaviours(), other=made_up.behaviours(), box=st.sampled_from(every_packet(1)))
+@given(one=made.behaviours(2), other=made.behaviours(2), box=st.sampled_from(made.WITHIN))
 def test_differences(first: float, one: Behaviour, other: Behaviour, box: ValueBox) -> None:
     pytest.importorskip("z3")
     kinds = Kinds((one, other))

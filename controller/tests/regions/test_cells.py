@@ -84,7 +84,7 @@ def test_cells_are_disjoint_and_cover_all_and_every_packet_of_one_is_decided_ali
 
 @pytest.mark.parametrize("pairs", [0, suspects._MANY])
 @given(seed=st.integers(0, 1 << 32))
-@settings(max_examples=share(35), deadline=None)
+@settings(max_examples=share(100), deadline=None)
 def test_leaves_out_all_that_is_alike_and_nothing_else(pairs: int, seed: int) -> None:
     random = Random(seed)
     one = made.behaviour(random, 4)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import made_up_behaviours as made_up
 import numpy as np
 import pytest
+import random_behaviours as made
 from hypothesis import Phase, given, settings
 
 from benchmarks.behaviours import PAIRS, five_fields
@@ -14,16 +14,15 @@ from benchmarks.many_packets import compare, contradictions, decided
 from benchmarks.many_packets import made_up as packets_of
 from phb.behaviour.behaviour import Behaviour
 from phb.behaviour.deciding import decide
-from phb.packets.space import every_packet
 from phb.regions import cells
 from tests.examples import share
 
 PHASES = (Phase.explicit, Phase.generate)
-IPV4 = [box for box in every_packet(1) if box.subsets[0] == 1]
+IPV4 = [box for box in made.WITHIN if box.subsets[0] == 1]
 
 
 @settings(max_examples=share(50), phases=PHASES)
-@given(behaviour=made_up.behaviours())
+@given(behaviour=made.behaviours(2))
 def test_many_packets_are_decided_as_one_is(behaviour: Behaviour) -> None:
     near = [box for step in behaviour.input for box in step.boxes if box.subsets[0] == 1]
     packets = packets_of(np.random.default_rng(1), 40, IPV4, near)

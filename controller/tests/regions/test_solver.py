@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import islice
 from typing import Final
 
-import made_up_behaviours as made_up
 import numpy as np
 import pytest
+import random_behaviours as made
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ pytest.importorskip("z3")
 
 MOST: Final = 600
 """Cells of the plain model that are looked at."""
-BOX: Final = st.sampled_from(every_packet(1))
+BOX: Final = st.sampled_from(made.WITHIN)
 # Policies are large to shrink, and each step takes a while.
 BLOCK: Final = Step((box_of(Version.IPV4, epochs=1, tos=1),), (), Treatment(blocked=True))
 PHASES: Final = (Phase.explicit, Phase.generate)
@@ -36,7 +36,7 @@ PHASES: Final = (Phase.explicit, Phase.generate)
 
 @pytest.mark.parametrize("whole_s", [0.0, solver.WHOLE_S], ids=["steps", "whole"])
 @settings(max_examples=share(60), phases=PHASES)
-@given(one=made_up.behaviours(), other=made_up.behaviours(), box=BOX)
+@given(one=made.behaviours(2), other=made.behaviours(2), box=BOX)
 def test_differences_are_those_of_the_plain_model(
     whole_s: float, one: Behaviour, other: Behaviour, box: ValueBox
 ) -> None:
@@ -60,7 +60,7 @@ def test_differences_are_those_of_the_plain_model(
 
 
 @settings(max_examples=share(60), phases=PHASES)
-@given(one=made_up.behaviours(), other=made_up.behaviours(), box=BOX)
+@given(one=made.behaviours(2), other=made.behaviours(2), box=BOX)
 def test_cells_are_disjoint_and_alike_throughout(one: Behaviour, other: Behaviour, box: ValueBox) -> None:
     kinds = Kinds((one, other))
     question = solver.Solver((one, other), [box])
@@ -75,7 +75,7 @@ def test_cells_are_disjoint_and_alike_throughout(one: Behaviour, other: Behaviou
 
 
 @settings(max_examples=share(100), phases=PHASES)
-@given(one=made_up.behaviours(), box=BOX, octets=st.integers(0, 255), some=st.integers(0, 3))
+@given(one=made.behaviours(2), box=BOX, octets=st.integers(0, 255), some=st.integers(0, 3))
 def test_what_is_wanted_is_found_by_effect_and_marks(one: Behaviour, box: ValueBox, octets: int, some: int) -> None:
     kinds = Kinds((one,))
 
@@ -129,7 +129,7 @@ def test_a_packet_that_was_left_out_is_an_error_of_phb(monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     "asked", [{"tag": 1 << 5}, {"tag": 1 << UNTAGGED}, {"tag": 1}, {"tos": every(0x40) ^ every(0x20)}]
 )
-@pytest.mark.parametrize("marks", made_up.ALL_MARKS, ids=str)
+@pytest.mark.parametrize("marks", made.MARKS, ids=str)
 def test_output_steps_see_the_new_marks(marks: Marks, asked: dict[str, int]) -> None:
     behaviour = Behaviour(
         (Step((box_of(Version.IPV4, epochs=1),), (), Treatment(colours=(marks,) * 3)),),
