@@ -16,6 +16,8 @@ POLICY = (
     "frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 )
 
+HANGS_S = 40
+
 
 class PageServer:
     """Answers of a path, asked for without its parameters: a value, or a function of the parameters that gives one.
@@ -35,8 +37,8 @@ class PageServer:
         self.posted = []
         self.opened = []
         self.refusing = False
-        self._streams = set()
-        self._lock = threading.Lock()
+        self._streams = {}
+        self._changed = threading.Condition()
         server = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -86,11 +88,12 @@ class PageServer:
 
     def _stream(self, handler, asked):
         told = SimpleQueue()
-        with self._lock:
+        with self._changed:
             self.opened.append(asked)
             for message in self.first:
                 told.put(message)
-            self._streams.add(told)
+            self._streams[told] = asked.get("switch")
+            self._changed.notify_all()
         try:
             handler.send_response(200)
             handler.send_header("Content-Type", "text/event-stream")
@@ -103,20 +106,26 @@ class PageServer:
         except OSError:
             pass
         finally:
-            with self._lock:
-                self._streams.discard(told)
+            with self._changed:
+                del self._streams[told]
             handler.close_connection = True
 
     def tell(self, *messages):
-        """Tell all streams that are open."""
-        with self._lock:
-            for told in self._streams:
-                for message in messages:
+        """Tell all streams that are open, or about to be; of a switch's details those that asked for it."""
+        with self._changed:
+            for message in messages:
+                of = message["switch"] if message["kind"] == "detail" else None
+
+                def takers(of=of):
+                    return [told for told, asked in self._streams.items() if of in (None, asked)]
+
+                assert self._changed.wait_for(takers, HANGS_S), f"no page asked for {message['kind']}"
+                for told in takers():
                     told.put(message)
 
     def cut(self):
         """End all streams."""
-        with self._lock:
+        with self._changed:
             for told in self._streams:
                 told.put(None)
 

@@ -441,7 +441,6 @@ def test_queues_show_who_waits_and_stay_open_while_they_change(viewer, server):
 
 def test_a_packet_is_explained_and_leads_to_the_policys_lines(viewer, server):
     about_edge(server, past=minutes(seconds=3))
-    server.tell(detail(t=BEGAN + 1000))
     server.first.append(detail(t=BEGAN))
     asked = []
     server.answers["/api/explain"] = lambda query: asked.append(query) or EXPLAINED
