@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from phb.cli.options import ProgramOptions, ReadingOptions, TargetName, check_target
-from phb.cli.output import print_notices
+from phb.cli.output import print_made_up, print_notices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,13 +36,15 @@ class QuestionOptions:
 
     def subject(self, files: Sequence[str], *, quiet: bool) -> Asked:
         """Read and compile the policy; without --at, packets at all times are meant."""
+        from phb.comparing.alone import standing_alone
         from phb.compiler import compile_policy
         from phb.inventory import TargetKind
         from phb.packets.epochs import Epochs
         from phb.searching.telling import Subject
         from phb.sources import read_sources
 
-        policy = read_sources(files, self.reading.format_name, self.reading.options())
+        read = read_sources(files, self.reading.format_name, self.reading.options())
+        (policy,), made_up = standing_alone([read])
         now, artifact = self.reading.moment(), self.program.load()
         target = (check_target(self.target) or TargetKind.PHB_SWITCH).value
         # What the compiler refuses has no treatment.
@@ -50,18 +52,24 @@ class QuestionOptions:
         if not quiet:
             # The compiler's tell which rules don't count at its one moment.
             print_notices(policy.notices if self.reading.at is None else intent.notices)
+            print_made_up(made_up)
         epochs = Epochs.at(now) if self.reading.at is not None else Epochs.of([policy], now)
-        return Asked(Subject.of(policy, epochs), artifact, target, now)
+        return Asked(Subject.of(policy, epochs), artifact, target, now, made_up)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A policy that is asked, and what its examples are explained with."""
+    """A policy that is asked, and what its examples are explained with.
+
+    Attributes:
+        made_up: What no file says and was made up, in words.
+    """
 
     subject: Subject
     artifact: Artifact
     target: str
     now: datetime
+    made_up: tuple[str, ...] = ()
 
     def explained(self, regions: Sequence[Region]) -> list[Region]:
         """Run the examples through the model of the pipeline."""

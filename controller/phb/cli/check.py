@@ -14,6 +14,7 @@ from phb.cli.output import (
     errors_as_json,
     notice_as_json,
     print_json,
+    print_made_up,
     print_notices,
     print_solver_hint,
     print_table,
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from phb.deploying import Prepared
+    from phb.device.artifact import Artifact
     from phb.intent import NodeIntent
+    from phb.inventory import Switch
     from phb.model import Objectives, PolicySet
     from phb.proving.compiled import Proof
     from phb.regions.budget import Budget
@@ -64,7 +67,6 @@ def check(
     json: Json = False,
 ) -> int:
     """Read policy files and compile them; nothing is sent."""
-    from phb.deploying import prepare
     from phb.regions.budget import Budget, TimeOver
 
     budget = Budget(timeout)
@@ -75,20 +77,38 @@ def check(
         try:
             with budget.enforced():
                 (anywhere,) = WhichOptions().many(files, reading, target=target)
-                prepared = prepare(anywhere, program.load(), at=moment)
+                prepared, made_up = _prepared(anywhere, program.load(), moment)
         except TimeOver:
             return _unread(budget, json=json)
         proof = _proof(prepared, moment, budget, always=reading.at is None) if prove else None
     intent, policy = prepared.intent, prepared.policy
     if json:
-        print_json(_as_json(intent, policy) | ({} if proof is None else {"proof": _proof_as_json(proof)}))
+        told = _as_json(intent, policy) | {"made_up": list(made_up)}
+        print_json(told | ({} if proof is None else {"proof": _proof_as_json(proof)}))
     else:
         if not quiet:
             print_notices(intent.notices, notes=notes)
+            print_made_up(made_up)
             _print(intent, policy)
         if proof is not None:
             _print_proof(proof, quiet=quiet)
     return OK if proof is None or proof.proven else REFUSED
+
+
+def _prepared(switch: Switch, artifact: Artifact, moment: datetime) -> tuple[Prepared, tuple[str, ...]]:
+    """Read and compile; where no file numbers any port, with numbers that are made up, as the words say."""
+    from phb.comparing.alone import numbered
+    from phb.deploying import compiled
+    from phb.formats.format import ReadOptions
+    from phb.sources import poll_all, read_documents
+
+    documents = tuple(poll_all(switch.policies))
+    policy = read_documents(documents, switch.format, ReadOptions(switch.dialect))
+    told: tuple[str, ...] = ()
+    if all(port.number is None for port in policy.ports):
+        (policy,), made_up = numbered([policy])
+        told = tuple(f"{words}; a push needs their numbers" for words in made_up)
+    return compiled(switch, artifact, documents, policy, moment), told
 
 
 def _proof(prepared: Prepared, moment: datetime, budget: Budget, *, always: bool) -> Proof:

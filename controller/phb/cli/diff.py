@@ -21,7 +21,7 @@ from phb.cli.options import (
     grouped,
     open_state,
 )
-from phb.cli.output import console, print_error, print_errors, print_json, print_solver_hint, working
+from phb.cli.output import console, print_error, print_errors, print_json, print_made_up, print_solver_hint, working
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -211,10 +211,13 @@ def _document(
 
 
 def _compared(a: Input, b: Input, artifact: Artifact, wanted: Wanted, node: str | None) -> Comparison:
+    from phb.comparing.alone import standing_alone
     from phb.comparing.comparison import compare
 
+    policies, made_up = standing_alone((a.policy, b.policy))
+    a, b = replace(a, policy=policies[0]), replace(b, policy=policies[1])
     with working(f"comparing {node}" if node else "comparing") as advance:
-        return compare(a, b, artifact, wanted, node=node, progress=advance)
+        return replace(compare(a, b, artifact, wanted, node=node, progress=advance), made_up=made_up)
 
 
 def _print(output: Console, told: Document) -> None:
@@ -232,6 +235,7 @@ def _print_comparison(output: Console, told: Comparison) -> None:
         output.print(f"node {told.node}", style="bold", soft_wrap=True)
     output.print(f"A: {told.a.words}", soft_wrap=True)
     output.print(f"B: {told.b.words}", soft_wrap=True)
+    print_made_up(told.made_up)
     for region in told.regions:
         _print_region(output, region)
     for question in told.open:

@@ -11,7 +11,7 @@ import typer
 
 from phb.cli.application import app, epilog
 from phb.cli.options import Files, Json, ProgramOptions, ReadingOptions, TargetName, check_target, grouped
-from phb.cli.output import console, notice_as_json, print_json, print_notices, print_table, table
+from phb.cli.output import console, notice_as_json, print_json, print_made_up, print_notices, print_table, table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -96,6 +96,7 @@ def explain(
     The times of a capture drive token buckets, queues and times of day. A port without --rate or a shaper of its own
     sends at once, so nothing ever queues there.
     """
+    from phb.comparing.alone import standing_alone
     from phb.errors import InputError
     from phb.explain import Summary, as_json, explain, parse_rates
     from phb.inventory import TargetKind
@@ -105,7 +106,7 @@ def explain(
     captured = packets.capture is not None
     if not packets.packet and not captured:
         raise InputError(Origin("explain"), "no packet", "--packet TEXT or --capture FILE")
-    policy = read_sources(files, reading.format_name, reading.options())
+    (policy,), made_up = standing_alone([read_sources(files, reading.format_name, reading.options())])
     rates = parse_rates(policy, packets.rate or ())
     beyond: list[Notice] = []
     told = explain(
@@ -131,9 +132,11 @@ def explain(
     shown = [] if many and not telling.details else each
     if json:
         warnings = [notice_as_json(notice) for notice in beyond]
-        print_json({"packets": [as_json(one) for one in shown], "summary": summary.as_json(), "warnings": warnings})
+        packets_told = {"packets": [as_json(one) for one in shown], "summary": summary.as_json()}
+        print_json({**packets_told, "warnings": warnings, "made_up": list(made_up)})
         return
     print_notices(beyond)
+    print_made_up(made_up)
     output = console()
     for one in shown:
         _print(output, one)

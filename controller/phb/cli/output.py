@@ -162,6 +162,13 @@ def print_notices(notices: Iterable[Notice], *, notes: bool = False) -> None:
         print_error(f"{lines} bear on packets (phb check --notes lists them)")
 
 
+def print_made_up(words: Iterable[str]) -> None:
+    """Say on standard error, in one line, what no file says and was made up."""
+    told = "; ".join(words)
+    if told:
+        print_error(f"note: {told}")
+
+
 def print_losses(losses: Iterable[Loss]) -> None:
     """List what a format couldn't say on standard error, with the packets that get something else by it."""
     for loss in losses:

@@ -86,13 +86,13 @@ def search(
         with working("searching") as progress:
             answer = search(asked.subject, packets, others, condition, limit=limit, budget=finding, progress=progress)
     regions = [(region, region.packets(asked.subject)) for region in asked.explained(answer.regions)]
-    return _tell(answer, regions, json=json)
+    return _tell(answer, regions, asked.made_up, json=json)
 
 
-def _tell(answer: Answer, regions: Sequence[Told], *, json: bool) -> int:
+def _tell(answer: Answer, regions: Sequence[Told], made_up: tuple[str, ...] = (), *, json: bool) -> int:
     """Tell what was found, and give the exit code."""
     if json:
-        print_json(_as_json(answer, regions))
+        print_json({**_as_json(answer, regions), "made_up": list(made_up)})
     else:
         _print(answer, regions)
     for region, _ in regions:

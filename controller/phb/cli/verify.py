@@ -88,7 +88,8 @@ def verify(
     states = [told.state.value for told in verdicts]
     counts = {state: states.count(state) for state in _STYLES}
     if json:
-        print_json({"expectations": [_as_json(told) for told in verdicts], **counts})
+        told_all = [_as_json(told) for told in verdicts]
+        print_json({"expectations": told_all, **counts, "made_up": list(asked.made_up)})
     else:
         if counts["open"]:
             print_solver_hint()

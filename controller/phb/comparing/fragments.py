@@ -6,10 +6,12 @@ neither says where packets go. What such policies do differently can be told all
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from ipaddress import ip_network
 from typing import NamedTuple
 
+from phb.errors import InputError
 from phb.model import (
     DEFAULT_CLASS,
     LAST_PORT,
@@ -26,6 +28,7 @@ from phb.model import (
     Route,
     TrafficClass,
 )
+from phb.origin import Origin
 from phb.values import AnyAddress, MacAddress
 
 _HOST, _NETWORK, _ANY = "the host's port", "the port that the host is connected to", "a port of no policy"
@@ -38,7 +41,7 @@ def completed(policies: Sequence[PolicySet]) -> Iterator[tuple[PolicySet, ...]]:
 
     There are several nodes in which they may stand where actions are for interfaces that aren't there: one for each.
     """
-    numbers = _Numbers(policies)
+    numbers = Numbers(policies)
     others = _Others(
         tuple(dict.fromkeys(each for policy in policies for each in references(policy))),
         tuple(dict.fromkeys(each for policy in policies for each in _addresses(policy))),
@@ -112,8 +115,13 @@ def _leading_to(policy: PolicySet, number: int) -> PolicySet:
 _MACS = MacAddress(0x020000000001), MacAddress(0x020000000002)
 
 
-class _Numbers:
-    """Numbers of ports by name, those that policies say and free ones for the others."""
+def natural(name: str) -> list[str | int]:
+    """Give a key that sorts names as people do: Serial0/2 before Serial0/10."""
+    return [int(part) if index % 2 else part for index, part in enumerate(re.split(r"([0-9]+)", name))]
+
+
+class Numbers:
+    """Numbers of ports by name, those that policies say and free ones for the others, in the order of their names."""
 
     def __init__(self, policies: Sequence[PolicySet]) -> None:
         self._known: dict[str, int] = {}
@@ -123,11 +131,34 @@ class _Numbers:
                 self._known.setdefault(port.name, port.number)
                 taken.add(port.number)
         self._free = (number for number in range(1, LAST_PORT + 1) if number not in taken)
+        for name in sorted({port.name for policy in policies for port in policy.ports}, key=natural):
+            self.of(name)
 
     def of(self, name: str) -> int:
+        """Give the number of a port.
+
+        Raises:
+            InputError: There are more ports than numbers.
+        """
         if name not in self._known:
-            self._known[name] = next(self._free)
+            number = next(self._free, None)
+            if number is None:
+                raise InputError(Origin("ports"), f"more than {LAST_PORT} ports", "no more than a switch has")
+            self._known[name] = number
         return self._known[name]
+
+    def given(self, policy: PolicySet) -> tuple[Port, ...]:
+        """Give the ports of a policy, with numbers for those that have none."""
+        taken = {port.number for port in policy.ports}
+        return tuple(
+            port if port.number is not None else port.model_copy(update={"number": self._free_of(port.name, taken)})
+            for port in policy.ports
+        )
+
+    def _free_of(self, name: str, taken: set[int | None]) -> int:
+        number = self.of(name)
+        # Another policy's number for this name may be that of another port here.
+        return self.of(f"{name} of another number") if number in taken else number
 
 
 def references(policy: PolicySet) -> Iterator[PortReference]:
@@ -150,12 +181,8 @@ class _Others(NamedTuple):
     addresses: tuple[AnyAddress, ...]
 
 
-def _with_ports(policy: PolicySet, numbers: _Numbers, others: _Others) -> PolicySet:
-    taken = {port.number for port in policy.ports}
-    ports = [
-        port if port.number is not None else port.model_copy(update={"number": _free(numbers, port.name, taken)})
-        for port in policy.ports
-    ]
+def _with_ports(policy: PolicySet, numbers: Numbers, others: _Others) -> PolicySet:
+    ports = list(numbers.given(policy))
     known: set[PortReference | None] = {*(port.name for port in ports), *(port.number for port in ports)}
     own = set(references(policy))
     for reference in others.ports:
@@ -170,12 +197,6 @@ def _with_ports(policy: PolicySet, numbers: _Numbers, others: _Others) -> Policy
             name = f"the port with {address}"
             ports.append(Port(name=name, number=numbers.of(name), address=address))
     return policy.model_copy(update={"ports": tuple(ports), "applicability": None})
-
-
-def _free(numbers: _Numbers, name: str, taken: set[int | None]) -> int:
-    number = numbers.of(name)
-    # Another policy's number for this name may be that of another port here.
-    return numbers.of(f"{name} of another number") if number in taken else number
 
 
 def _with_names(policy: PolicySet) -> PolicySet:
@@ -211,7 +232,7 @@ def _interfaces(policies: Sequence[PolicySet]) -> list[AnyAddress | None]:
     return [None, *dict.fromkeys(said)]
 
 
-def _with_host(policy: PolicySet, numbers: _Numbers, address: AnyAddress | None) -> PolicySet:
+def _with_host(policy: PolicySet, numbers: Numbers, address: AnyAddress | None) -> PolicySet:
     network = next((port for port in policy.ports if address is not None and port.address == address), None)
     ports = policy.ports
     if network is None:

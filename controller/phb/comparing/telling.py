@@ -129,6 +129,7 @@ class Comparison:
         capture_bytes: Their bytes.
         moments: Examples of the moments in which different rules count, ISO 8601; one if none asks for the time.
         seconds: How long it took.
+        made_up: What no file says and was made up, in words; examples are explained in the same way.
     """
 
     a: Side
@@ -143,6 +144,7 @@ class Comparison:
     capture_bytes: int | None = None
     moments: tuple[str, ...] = ()
     seconds: float = 0.0
+    made_up: tuple[str, ...] = ()
 
     @property
     def alike(self) -> bool:

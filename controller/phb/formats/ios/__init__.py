@@ -3,7 +3,8 @@
     text -> lines and words -> statements -> configuration -> policy model -> text
             (language)         (statements)                   (building)      (writing)
 
-The words mean different things in different releases, so the dialect is always said, never guessed.
+The words mean different things in different releases, so the dialect is said, never guessed, unless a file means
+the same in all of them.
 """
 
 from phb.formats.ios.reader import read

@@ -29,11 +29,20 @@ _KNOWN = ", ".join(dialect.value for dialect in Dialect)
 _SAYING = f"a line '! phb: dialect DIALECT' or the option --dialect, with one of {_KNOWN}"
 
 
+class UnsaidError(InputError):
+    """A file doesn't say which of several dialects it is in."""
+
+    def __init__(self, origin: Origin, found: str, expected: str, dialects: tuple[Dialect, ...]) -> None:
+        super().__init__(origin, found, expected)
+        self.dialects = dialects
+
+
 def dialect(text: str, file: str, given: Dialect | None) -> Dialect:
     """Give the dialect of a file: `given` with the option, or by ``! phb: dialect``, or by its ``version``.
 
     Raises:
-        InputError: Two of them contradict each other, or none says it.
+        UnsaidError: None says it.
+        InputError: Two of them contradict each other.
     """
     said = given
     for found, origin in _directed(text, file):
@@ -45,7 +54,8 @@ def dialect(text: str, file: str, given: Dialect | None) -> Dialect:
         if version is not None:
             return _of_version(version, Origin(file, number, line.strip()), said, text)
     if said is None:
-        raise InputError(Origin(file, 1), "a configuration that doesn't say which IOS is meant", _SAYING)
+        what = "a configuration that doesn't say which IOS is meant, although its queues depend on that"
+        raise UnsaidError(Origin(file, 1), what, _SAYING, tuple(Dialect))
     return said
 
 
@@ -81,4 +91,4 @@ def _of_version(version: re.Match[str], origin: Origin, said: Dialect | None, te
         "what `show version` prints, such as 'Version 12.4(24)T4', in a comment of the file; "
         f"else '! phb: dialect DIALECT' or the option --dialect, with {names}"
     )
-    raise InputError(origin, found, expected)
+    raise UnsaidError(origin, found, expected, allowed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from phb.errors import raise_all
+from phb.errors import InputError, raise_all
 from phb.formats.format import READING, ReadOptions
 from phb.formats.ios.building.attachments import attachments
 from phb.formats.ios.building.ports import build_ports
@@ -10,15 +10,46 @@ from phb.formats.ios.building.queueing import build_queueing
 from phb.formats.ios.building.rules import build_rules
 from phb.formats.ios.building.subinterfaces import place_subinterfaces
 from phb.formats.ios.building.uses import settle
-from phb.formats.ios.dialects import dialect
+from phb.formats.ios.dialects import UnsaidError, dialect
 from phb.formats.ios.parse import parse
-from phb.model import PolicySet
+from phb.model import Dialect, PolicySet
 from phb.origin import Origin
 
 
 def read(text: str, file: str, options: ReadOptions = READING) -> PolicySet:
     """Read the output of `show running-config`, or parts of it; raise InputErrors for several errors."""
-    configuration = parse(text, file, dialect(text, file, options.dialect))
+    try:
+        said = dialect(text, file, options.dialect)
+    except UnsaidError as unsaid:
+        return _alike_in_all(text, file, unsaid)
+    return _read(text, file, said)
+
+
+def _alike_in_all(text: str, file: str, unsaid: UnsaidError) -> PolicySet:
+    """Read a file that says no dialect, where that doesn't matter.
+
+    Raises:
+        InputError: It can't be read, or means different things.
+    """
+    found: list[PolicySet | InputError] = []
+    for each in unsaid.dialects:
+        try:
+            found.append(_read(text, file, each))
+        except InputError as error:
+            # What 11.3 refuses alone came later.
+            if each is not Dialect.IOS_11_3:
+                found.append(error)
+    errors = [each for each in found if isinstance(each, InputError)]
+    if len(errors) == len(found):
+        raise errors[-1]
+    (*others, last) = found
+    if isinstance(last, InputError) or any(each != last for each in others):
+        raise unsaid
+    return last
+
+
+def _read(text: str, file: str, said: Dialect) -> PolicySet:
+    configuration = parse(text, file, said)
     place_subinterfaces(configuration)
     settle(configuration)
     ports = build_ports(configuration)

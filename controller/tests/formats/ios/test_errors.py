@@ -3,6 +3,7 @@
 import pytest
 
 from phb.errors import InputError
+from phb.formats.format import ReadOptions
 from phb.formats.ios import read
 from phb.model import Dialect
 
@@ -488,9 +489,15 @@ def test_error(case):
 
 DIRECTIVES = {
     "none": (
-        "hostname a\n",
-        "f:1: found a configuration that doesn't say which IOS is meant, expected a line '! phb: dialect",
+        "interface Serial0\n fair-queue\n",
+        "f:1: found a configuration that doesn't say which IOS is meant, although its queues depend on that, expected "
+        "a line '! phb: dialect",
     ),
+    "refused in one": (
+        "policy-map p\n class class-default\n  priority level 1\ninterface Serial0\n service-policy output p\n",
+        "f:1: found a configuration that doesn't say",
+    ),
+    "refused in all": ("hostname a\nhostname b c\n", "f:2: found 'c', expected the end of the statement"),
     "unknown": ("! phb: dialect ios-13\n", "f:1: found dialect 'ios-13', expected one of ios-11.3, ios-12, ios-hqf"),
     "two": (
         "! phb: dialect ios-12\n! phb: dialect ios-hqf\n",
@@ -506,6 +513,20 @@ def test_directive(case):
     with pytest.raises(InputError) as caught:
         read(text, "f")
     assert str(caught.value).startswith(message), str(caught.value)
+
+
+SAME_IN_ALL = {
+    "access list": "access-list 1 permit 10.0.0.0 0.255.255.255\ninterface FastEthernet0/0\n ip access-group 1 in\n",
+    "marks, not of 11.3": (
+        "policy-map p\n class class-default\n  set dscp 8\ninterface FastEthernet0/0\n service-policy input p\n"
+    ),
+    "12.4": "version 12.4\ninterface FastEthernet0/0\n",
+}
+
+
+@pytest.mark.parametrize("case", SAME_IN_ALL)
+def test_a_dialect_that_does_not_matter(case):
+    assert read(SAME_IN_ALL[case], "f") == read(SAME_IN_ALL[case], "f", ReadOptions(Dialect.IOS_HQF))
 
 
 def test_option_against_the_file(ios):

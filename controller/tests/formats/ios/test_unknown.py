@@ -114,7 +114,7 @@ def test_version_says_the_dialect(text):
 
 def test_version_that_may_be_two_is_asked_for():
     with pytest.raises(InputError, match=r"^f:1: found version 12\.4, which is ios-12 before .* option --dialect"):
-        read("version 12.4\n", "f")
+        read("version 12.4\ninterface Serial0\n", "f")
 
 
 WIPED = "\x08" * 9 + " " * 8 + "\x08" * 9

@@ -1,0 +1,166 @@
+"""Policies whose files don't number their ports, as a router's configuration alone: what they leave out is made up.
+
+A question that no switch is asked needs numbers only to tell ports apart. They are made up by name, the same for all
+policies, and then also where packets go, which such files don't say either:
+
+- two ports are wired to each other;
+- of more ports nobody knows which leads to which, so each is wired to one that has no policy, ``opposite-NAME``: what
+  comes in there leaves by the port, and what comes in at the port leaves there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from phb.comparing.fragments import Numbers, natural
+from phb.errors import InputError
+from phb.model import BehaviourAggregate, Conditions, CrossConnect, PolicySet, Port, Rule
+from phb.model.rules import Permission
+from phb.values import AddressRange
+
+OPPOSITE = "opposite-"
+_ELSE = "a file with 'cross-connects' or 'routes' beside it, which say where packets go"
+
+
+class Standing(NamedTuple):
+    """Policies that can be asked, and in words what was made up; nothing if files say all."""
+
+    policies: tuple[PolicySet, ...]
+    made_up: tuple[str, ...] = ()
+
+
+def numbered(policies: Sequence[PolicySet]) -> Standing:
+    """Give policies with numbers for all ports: of one name the number that some policy says, else a free one.
+
+    Raises:
+        InputError: There are too many ports.
+    """
+    names = {port.name for policy in policies for port in policy.ports if port.number is None}
+    if not names:
+        return Standing(tuple(policies))
+    numbers = Numbers(policies)
+    whole = tuple(policy.model_copy(update={"ports": numbers.given(policy)}) for policy in policies)
+    return Standing(whole, (f"no file numbers {_listed(names)}: numbered by name",))
+
+
+def standing_alone(policies: Sequence[PolicySet]) -> Standing:
+    """Give numbered policies in which packets go somewhere.
+
+    Policies that number all of their ports stay as they are. Where only one says where packets go, that holds for all.
+
+    Raises:
+        InputError: There are too many ports, or it matters which port leads to which.
+    """
+    whole, made_up = numbered(policies)
+    if not made_up:
+        return Standing(whole)
+    leading = next((policy for policy in whole if _leads(policy)), None)
+    names = [tuple(sorted((port.name for port in policy.ports), key=natural)) for policy in whole]
+    if leading is not None:
+        lacking = [
+            not _leads(made) and any(port.number is None for port in policy.ports)
+            for policy, made in zip(policies, whole, strict=True)
+        ]
+        if any(lacking):
+            whole = tuple(_led_as(each, leading) if lack else each for each, lack in zip(whole, lacking, strict=True))
+            made_up += ("only one side says where packets go: taken for both",)
+    elif len(set(names)) == 1 and len(names[0]) == 2:
+        one, other = names[0]
+        made_up += (f"no file says where packets go: {one} is wired to {other}",)
+        whole = tuple(_wired(policy, ((one, other),)) for policy in whole)
+    else:
+        for policy in whole:
+            _check_told_apart(policy)
+        numbers = Numbers([_with_opposites(policy) for policy in whole])
+        whole = tuple(_with_opposites(policy, numbers) for policy in whole)
+        made_up += (f"no file says where packets go: each port X is wired to one without policies, '{OPPOSITE}X'",)
+    return Standing(tuple(_with_ports_of(policy, whole) for policy in whole), made_up)
+
+
+def _with_ports_of(policy: PolicySet, others: Sequence[PolicySet]) -> PolicySet:
+    """Give a policy with the ports that only others have, to which nothing leads: for their names."""
+    ports = {port.name: port for port in policy.ports}
+    taken = {port.number for port in policy.ports}
+    for port in (port for other in others for port in other.ports):
+        if port.name not in ports and port.number not in taken:
+            ports[port.name] = Port(name=port.name, number=port.number)
+            taken.add(port.number)
+    return policy.model_copy(update={"ports": tuple(ports.values())})
+
+
+def _listed(names: set[str]) -> str:
+    few = sorted(names, key=natural)[:3]
+    more = len(names) - len(few)
+    return ", ".join(few) + (f" and {more} more ports" if more else "")
+
+
+def _leads(policy: PolicySet) -> bool:
+    routes = any(not route.discard for route in policy.routes)
+    return bool(policy.cross_connects or routes or any(port.mac is not None for port in policy.ports))
+
+
+def _led_as(policy: PolicySet, other: PolicySet) -> PolicySet:
+    ports = {port.name: port for port in policy.ports}
+    for port in other.ports:
+        own = ports.get(port.name, Port(name=port.name, number=port.number))
+        ports[port.name] = own.model_copy(update={key: getattr(port, key) for key in ("mac", "addresses", "mtu")})
+    said = {route.destination for route in policy.routes}
+    return policy.model_copy(
+        update={
+            "ports": tuple(ports.values()),
+            "cross_connects": other.cross_connects,
+            "routes": (*policy.routes, *(route for route in other.routes if route.destination not in said)),
+        }
+    )
+
+
+def _check_told_apart(policy: PolicySet) -> None:
+    """Refuse policies in which what comes in at one port gets something else at another than its marks say."""
+    traffic_classes = {action.name: action.traffic_class for action in policy.actions}
+    asking: list[tuple[Rule | BehaviourAggregate, Conditions | BehaviourAggregate]]
+    asking = [(rule, each) for rule in policy.rules for each in (*rule.match, *rule.unless)]
+    asking += [(each, each) for each in policy.behaviour_aggregates]
+    for item, each in asking:
+        if each.egress_port is not None:
+            for field in ("ingress_port", "qos_group"):
+                if getattr(each, field) is not None:
+                    found = f"'{field.replace('_', '-')}' in an output policy, and no word of where packets go"
+                    raise InputError(item.origin(), found, _ELSE)
+        elif each.ingress_port is not None:
+            traffic_class = next(filter(None, map(traffic_classes.get, item.actions)), None)
+            if traffic_class is not None:
+                found = f"class '{traffic_class}' by port, and no word of where packets go"
+                raise InputError(item.origin(), found, _ELSE)
+
+
+def _with_opposites(policy: PolicySet, numbers: Numbers | None = None) -> PolicySet:
+    """Give a policy with its ports and their opposites, wired once these have numbers."""
+    opposite = [Port(name=f"{OPPOSITE}{port.name}") for port in policy.ports]
+    with_them = policy.model_copy(update={"ports": (*policy.ports, *opposite)})
+    if numbers is None:
+        return with_them
+    wires = [(port.name, other.name) for port, other in zip(policy.ports, opposite, strict=True)]
+    return _wired(with_them.model_copy(update={"ports": numbers.given(with_them)}), wires)
+
+
+def _wired(policy: PolicySet, wires: Sequence[tuple[str, str]]) -> PolicySet:
+    # What comes in at a wire isn't asked by routes: those that discard become the first rules at each way out.
+    discarding = tuple(
+        Rule(
+            name=f"route to {route.destination}",
+            permission=Permission.BLOCKED,
+            match=tuple(
+                Conditions(egress_port=port.name, destination=AddressRange.parse(str(route.destination)))
+                for port in policy.ports
+            ),
+        ).at(route.origin())
+        for route in policy.routes
+    )
+    return policy.model_copy(
+        update={
+            "cross_connects": tuple(CrossConnect(between=wire) for wire in wires),
+            "routes": (),
+            "rules": (*discarding, *policy.rules),
+        }
+    )

@@ -1,0 +1,102 @@
+"""A router's configuration alone, which numbers no port, in the commands that ask no switch."""
+
+import json
+import shlex
+
+import pytest
+
+OLD = """\
+hostname r1
+ip access-list extended guests
+ deny tcp any any eq telnet
+ permit ip any any
+class-map voice
+ match ip dscp ef
+policy-map out
+ class voice
+  set ip precedence 5
+interface FastEthernet0/0
+ ip access-group guests in
+interface FastEthernet0/1
+ service-policy output out
+"""
+NEW = OLD.replace("eq telnet", "eq 22").replace("precedence 5", "precedence 4")
+THIRD = NEW + "interface FastEthernet0/10\n ip access-group guests in\n"
+WIRED = "note: no file numbers FastEthernet0/0, FastEthernet0/1: numbered by name; no file says where packets go: "
+EXPECTED = """\
+phb-expectations: 1
+expectations:
+  - name: telnet
+    match: {ingress-port: FastEthernet0/0, protocol: tcp, source: 0.0.0.0/0, destination-ports: 23}
+    never: {dropped: false}
+"""
+
+
+@pytest.fixture
+def files(write_file):
+    texts = {"old.cfg": OLD, "new.cfg": NEW, "third.cfg": THIRD, "e.yaml": EXPECTED}
+    return {name: write_file(name, text) for name, text in texts.items()}
+
+
+def test_a_difference_in_names_of_interfaces(phb, files):
+    code, out, err = phb("diff", files["old.cfg"], files["new.cfg"])
+    assert code == 1
+    assert err.endswith(f"{WIRED}FastEthernet0/0 is wired to FastEthernet0/1\n")
+    assert "tcp from 0.0.0.0/0 to any port 23, in FastEthernet0/0" in out
+    assert "3 regions differ" in out
+
+
+@pytest.mark.parametrize("new", ["new.cfg", "third.cfg"])
+def test_examples_are_explained_by_the_same_files(phb, files, new):
+    _, out, _ = phb("diff", "--json", files["old.cfg"], files[new])
+    (told,) = json.loads(out)["comparisons"]
+    assert len(told["made_up"]) == 2
+    ways = [region["example"]["text"] for region in told["regions"]]
+    assert len(ways) == (3 if new == "new.cfg" else 5)
+    for text in ways:
+        assert " in FastEthernet0/" in text or " in opposite-FastEthernet0/" in text
+        code, out, _ = phb("explain", "--json", files[new], "--packet", text)
+        assert code == 0
+        assert json.loads(out)["packets"]
+
+
+def test_a_port_that_only_one_has(phb, files):
+    code, out, _ = phb("diff", files["new.cfg"], files["third.cfg"])
+    assert code == 1
+    assert "in FastEthernet0/10" in out
+    assert "(no route)" in out or "no route" in out
+
+
+def test_search_and_its_example(phb, files):
+    code, out, err = phb("search", files["old.cfg"], "--treatment", "permission=blocked")
+    assert code == 0
+    assert err == f"{WIRED}FastEthernet0/0 is wired to FastEthernet0/1\n"
+    options = shlex.split(out.partition("such as ")[2])
+    code, out, _ = phb("explain", files["old.cfg"], *options)
+    assert code == 0
+    assert "blocked" in out
+
+
+def test_expectations(phb, files):
+    for name, code in (("old.cfg", 0), ("new.cfg", 1)):
+        assert phb("verify", files["e.yaml"], files[name])[0] == code
+    _, out, _ = phb("verify", "--json", files["e.yaml"], files["old.cfg"])
+    assert len(json.loads(out)["made_up"]) == 2
+
+
+def test_check_numbers_where_nothing_is_numbered(phb, files, write_file):
+    code, _, err = phb("check", files["old.cfg"])
+    assert (code, err) == (
+        0,
+        "note: no file numbers FastEthernet0/0, FastEthernet0/1: numbered by name; a push needs their numbers\n",
+    )
+    one = write_file("one.yaml", "phb: 1\nports: [{name: FastEthernet0/0, number: 4}]\n")
+    code, _, err = phb("check", files["old.cfg"], one)
+    assert code == 2
+    assert "port 'FastEthernet0/1' without a number" in err
+
+
+def test_a_push_needs_numbers(phb, files):
+    code, _, err = phb("push", "--no-state", files["old.cfg"])
+    assert code == 2
+    assert "without a number" in err

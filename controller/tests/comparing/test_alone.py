@@ -1,0 +1,108 @@
+"""Policies without port numbers: what is made up, and what isn't."""
+
+from datetime import datetime
+
+import pytest
+
+from phb.comparing.alone import numbered, standing_alone
+from phb.compiler import compile_policy
+from phb.errors import InputError
+from phb.formats import yaml_format
+
+AT = datetime(2026, 11, 26, 12, 0)
+
+
+def yaml(text):
+    return yaml_format.read(f"phb: 1\n{text}", "f")
+
+
+def ports(*names):
+    return f"ports: [{', '.join(f'{{name: {name}}}' for name in names)}]\n"
+
+
+ONE, TWO, THREE = ports("a"), ports("a10", "a2"), ports("a", "b", "c")
+NUMBERED = "ports: [{name: a, number: 7}, {name: b, number: 1}]\ncross-connects: [{between: [a, b]}]\n"
+DISCARD = "routes: [{destination: 10.0.0.0/8, discard: true}]\n"
+# Policies; of each its numbers by name, and its wires; how much was made up.
+CASES = {
+    "nothing lacks": ([NUMBERED, NUMBERED], [({"a": 7, "b": 1}, ["ab"])] * 2, 0),
+    "no ports": ([""], [({}, [])], 0),
+    "numbered ports that lead nowhere": (["ports: [{name: a, number: 7}]\n"], [({"a": 7}, [])], 0),
+    "two, in the order of people": ([TWO], [({"a2": 1, "a10": 2}, ["a2a10"])], 2),
+    "one": ([ONE], [({"a": 1, "opposite-a": 2}, ["aopposite-a"])], 2),
+    "numbers of the other one, and beyond": (
+        [NUMBERED, THREE],
+        [({"a": 7, "b": 1, "c": 2}, ["ab"]), ({"a": 7, "b": 1, "c": 2}, ["ab"])],
+        2,
+    ),
+    "a port that only one has": (
+        [ports("a"), ports("a", "b")],
+        [
+            ({"a": 1, "b": 2, "opposite-a": 3, "opposite-b": 4}, ["aopposite-a"]),
+            ({"a": 1, "b": 2, "opposite-a": 3, "opposite-b": 4}, ["aopposite-a", "bopposite-b"]),
+        ],
+        2,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_made_up_for_ports_without_numbers(case, artifact):
+    texts, expected, made_up = CASES[case]
+    policies = [yaml(text) for text in texts]
+    standing = standing_alone(policies)
+    found = [
+        ({port.name: port.number for port in policy.ports}, ["".join(wire.between) for wire in policy.cross_connects])
+        for policy in standing.policies
+    ]
+    assert found == expected
+    assert len(standing.made_up) == made_up
+    for policy in standing.policies:
+        compile_policy(policy, artifact, at=AT)
+
+
+REFUSED = {
+    "group": ("rules: [{name: r, match: {egress-port: a, qos-group: 3}}]", "'qos-group' in an output policy"),
+    "input interface": (
+        "rules: [{name: r, match: {egress-port: a, ingress-port: b}}]",
+        "'ingress-port' in an output policy",
+    ),
+    "class by port": (
+        "classes: [{name: v}]\nactions: [{name: x, class: v}]\n"
+        "rules: [{name: r, match: {ingress-port: b}, actions: [x]}]",
+        "class 'v' by port",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_where_it_matters_which_port_leads_where(case):
+    text, message = REFUSED[case]
+    with pytest.raises(InputError, match=message):
+        standing_alone([yaml(THREE + text)])
+    # Of two ports there is one way only.
+    standing_alone([yaml(ports("a", "b") + text)])
+
+
+@pytest.mark.parametrize(("count", "refused"), [(254, False), (255, True), (600, True)])
+def test_as_many_ports_as_a_switch_has(count, refused):
+    policy = yaml(ports(*(f"p{number}" for number in range(count))))
+    if not refused:
+        assert len(standing_alone([policy]).policies[0].ports) == 2 * count
+        return
+    with pytest.raises(InputError, match="more than 509 ports"):
+        standing_alone([policy])
+
+
+def test_a_route_that_discards_counts_at_each_way_out(artifact):
+    (policy,), _ = standing_alone([yaml(THREE + DISCARD)])
+    assert policy.rules[0].name == "route to 10.0.0.0/8"
+    assert {each.egress_port for each in policy.rules[0].match} == {port.name for port in policy.ports}
+    assert not policy.routes
+
+
+def test_numbers_alone():
+    (policy,), made_up = numbered([yaml(THREE)])
+    assert [port.number for port in policy.ports] == [1, 2, 3]
+    assert not policy.cross_connects
+    assert made_up == ("no file numbers a, b, c: numbered by name",)
