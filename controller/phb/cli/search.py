@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,13 +13,11 @@ from phb.cli.options import Files, Json, grouped
 from phb.cli.output import console, errors_as_json, print_error, print_json, print_solver_hint, working
 
 if TYPE_CHECKING:
-    from phb.packets.words import Words
     from phb.searching.search import Answer
     from phb.searching.telling import Region
 
-    Told: TypeAlias = tuple[Region, list[Words]]
-
 NONE = 1
+_PARTS = 20
 _CODES = (
     "Exit codes: 0 there are such packets; 1 there are none, which is proven; 2 bad input, or no answer in time; "
     "130 interrupted."
@@ -72,11 +70,8 @@ def search(
     with errors_as_json(wanted=json):
         packets = [parse(text, "--match", Conditions) for text in match or ()]
         others = [parse(text, "--unless", Conditions) for text in unless or ()]
-        # Whatever becomes of them, where nothing is asked.
-        wanted = [
-            parse(text, "--treatment", TreatmentConditions) for text in treatment or ("taken=true", "taken=false")
-        ]
-        condition = wanted[0] if len(wanted) == 1 else TreatmentConditions(any_of=tuple(wanted))
+        wanted = [parse(text, "--treatment", TreatmentConditions) for text in treatment or ()]
+        condition = TreatmentConditions(any_of=tuple(wanted)) if wanted else None
         try:
             with budget.enforced():
                 asked = questions.subject(files, quiet=json)
@@ -85,37 +80,39 @@ def search(
         finding = budget.finding()
         with working("searching") as progress:
             answer = search(asked.subject, packets, others, condition, limit=limit, budget=finding, progress=progress)
-    regions = [(region, region.packets(asked.subject)) for region in asked.explained(answer.regions)]
-    return _tell(answer, regions, asked.made_up, json=json)
+    return _tell(answer, asked.explained(answer.regions), asked.made_up, json=json)
 
 
-def _tell(answer: Answer, regions: Sequence[Told], made_up: tuple[str, ...] = (), *, json: bool) -> int:
+def _tell(answer: Answer, regions: Sequence[Region], made_up: tuple[str, ...] = (), *, json: bool) -> int:
     """Tell what was found, and give the exit code."""
     if json:
         print_json({**_as_json(answer, regions), "made_up": list(made_up)})
     else:
         _print(answer, regions)
-    for region, _ in regions:
+    for region in regions:
         if region.wrong is not None:
             print_error(f"phb: error of phb itself, please report it: {region.wrong} ({region.example.text})")
-    unsure = any(region.wrong for region, _ in regions) or (answer.open and not regions)
+    unsure = any(region.wrong for region in regions) or (answer.open and not regions)
     return BAD_INPUT if unsure else OK if regions else NONE
 
 
-def _as_json(answer: Answer, regions: Sequence[Told]) -> dict[str, Any]:
+def _as_json(answer: Answer, regions: Sequence[Region]) -> dict[str, Any]:
     return {
-        "regions": [{"packets": [each.as_json() for each in words], **region.as_json()} for region, words in regions],
+        "regions": [region.as_json() for region in regions],
         "more": answer.more,
         "open": [words.as_json() for words in answer.open],
         "proven": not answer.open,
     }
 
 
-def _print(answer: Answer, regions: Sequence[Told]) -> None:
+def _print(answer: Answer, regions: Sequence[Region]) -> None:
     output = console()
-    for number, (region, packets) in enumerate(regions, start=1):
-        for index, words in enumerate(packets):
-            output.print(f"{'   ' if index else f'{number}. '}{words.text}", soft_wrap=True, style="bold")
+    for number, region in enumerate(regions, start=1):
+        parts = [words.text for words in region.packets[:_PARTS]]
+        more = len(region.packets) - len(parts) + region.more_parts
+        parts += [f"and {more} more parts"] * bool(more)
+        for index, text in enumerate(parts):
+            output.print(f"{'   ' if index else f'{number}. '}{text}", soft_wrap=True, style="bold")
         for rule in region.rules:
             output.print(f"   rule '{rule.name}' at {rule.origin}", soft_wrap=True)
         if not region.rules:

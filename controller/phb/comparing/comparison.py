@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from fractions import Fraction
 from functools import partial
-from math import prod
 
 from phb.behaviour.deciding import NONE, first
 from phb.behaviour.facts import SENT_TO
@@ -20,24 +18,20 @@ from phb.device.artifact import Artifact
 from phb.explain import parse_packet
 from phb.model import PolicySet
 from phb.origin import UNKNOWN, Origin
-from phb.packets.boxes import Interval, ValueBox, intersection
+from phb.packets.boxes import ValueBox
 from phb.packets.epochs import Epochs
-from phb.packets.example import Example, example, sent_to
+from phb.packets.example import Example, example, oddness, sent_to
 from phb.packets.frames import packet_of_frame
-from phb.packets.joining import merge
-from phb.packets.space import NO_HEADER, UNTAGGED, Dimension, Subset, Version, every, every_packet, first_packet
-from phb.packets.words import Naming, Words, in_words
+from phb.packets.largest import largest_in_words, share
+from phb.packets.space import Subset, first_packet
+from phb.packets.words import Naming, in_words
 from phb.regions.budget import Budget, TimeOver
 from phb.targets import DEFAULT_TARGET
-from phb.values import PROTOCOLS
 
 TOO_LONG = "not answered in the time that was allowed"
 TOO_MANY = "not answered: the policies differ in more sets of packets than are kept"
 _MOST_CELLS = 400_000  # of some 1.5 kB each
 
-_AT_ONCE = 150  # boxes that are put into words together: the time grows with the square of their number
-_MERGED = 2_000  # the largest, of which these are taken
-_SAID = 20  # boxes that are put into words if there are more: nobody reads hundreds
 SHARING = "whether they share meters, counters and queues with the same packets was not answered"
 _MANY_OPEN = 200  # open boxes that are not put into words each
 
@@ -173,25 +167,6 @@ class _Weight:
         self.order = (-(self.bytes or 0), -self.share, where)
 
 
-_KIND = (Subset.VERSION, Subset.PROTOCOL, Subset.TAG)
-
-
-def share(boxes: Sequence[ValueBox]) -> Fraction:
-    """Give the share of all packets: kinds (IP version, protocol, tag or none) count alike, then numbers of packets."""
-    epochs = 0
-    for box in boxes:
-        epochs |= box.subsets[-1]
-    kinds = every_packet(epochs or 1)
-    shares = (
-        Fraction(part.volume, kind.volume)
-        for kind in kinds
-        for box in boxes
-        if all(box.subsets[each] & kind.subsets[each] for each in _KIND)
-        and (part := intersection(kind, box)) is not None
-    )
-    return sum(shares, Fraction()) / len(kinds)
-
-
 class _Checker:
     """Runs examples through both policies."""
 
@@ -206,8 +181,7 @@ class _Checker:
 
     def example(self, boxes: Sequence[ValueBox]) -> Example | None:
         """Give an example of some boxes; None where no packet of them can be sent."""
-        named = sum(1 << number for number in self._naming.ports)
-        for box in sorted(boxes, key=partial(_oddness, ports=named)):
+        for box in sorted(boxes, key=partial(oddness, naming=self._naming)):
             try:
                 return self._sent(example(box, self._naming), box)
             except ValueError:
@@ -238,42 +212,9 @@ class _Checker:
         return next(number for number, names in self._naming.ports.items() if reference in names)
 
 
-def _oddness(box: ValueBox, ports: int) -> tuple[bool, ...]:
-    """Sort what people know first: ports with names, IP, no tag, TCP and UDP."""
-    version, protocols, tags = (box.subsets[each] for each in (Subset.VERSION, Subset.PROTOCOL, Subset.TAG))
-    # Without flags only later fragments and truncated packets are TCP's.
-    known = 1 << PROTOCOLS["udp"] | (1 << PROTOCOLS["tcp"] if box.subsets[Subset.FLAGS] & every(NO_HEADER) else 0)
-    return (
-        not box.subsets[Subset.INGRESS] & ports,
-        version == 1 << Version.NONE,
-        not tags >> UNTAGGED & 1,
-        not protocols & known,
-    )
-
-
-def _words(boxes: Sequence[ValueBox], naming: Naming) -> tuple[list[Words], int]:
-    """Say a region; of very many boxes only the largest, and how many are left."""
-    largest = sorted(boxes, key=_size)[:_MERGED] if len(boxes) > _MERGED else boxes
-    merged = merge(largest)
-    left = len(boxes) - len(largest)
-    if not left and len(merged) <= _AT_ONCE:
-        return in_words(merged, naming), 0
-    alike: dict[Hashable, list[ValueBox]] = {}
-    for box in sorted(merged, key=_size):
-        # Tagged and untagged packets of the same addresses and ports are said in one.
-        alike.setdefault((box.intervals[: Dimension.VLAN], box.subsets[: Subset.TAG]), []).append(box)
-    said = list(alike.values())[:_SAID]
-    return [words for each in said for words in in_words(each, naming)], len(merged) - sum(map(len, said)) + left
-
-
-def _size(box: ValueBox) -> tuple[int, tuple[Interval, ...]]:
-    """Sort the largest first, then by addresses and ports."""
-    return -prod(high - low + 1 for low, high in box.intervals), box.intervals
-
-
 def _told(number: int, weight: _Weight, naming: Naming, checker: _Checker) -> telling.Region:
     region = weight.region
-    words, more = _words(region.boxes, naming)
+    words, more = largest_in_words(region.boxes, naming)
     one = checker.example(region.boxes)
     seen = None if one is None else checker.seen(one)
     told, failed = [], []

@@ -9,7 +9,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Final
 
 from phb.packets.boxes import Interval, ValueBox, intersection
-from phb.packets.space import NO_HEADER, NO_MESSAGE, UNTAGGED, Dimension, Subset, Version, every_packet
+from phb.packets.space import NO_HEADER, NO_MESSAGE, UNTAGGED, Dimension, Subset, Version, every, every_packet
 from phb.packets.words import ECN, Naming, dscp_name
 from phb.values import (
     ICMP_VERSIONS,
@@ -69,6 +69,19 @@ def example(box: ValueBox, naming: Naming) -> Example:
     if not kinds:
         raise ValueError("no packet lies in the box")
     return Example(_text(min(kinds, key=_rank), naming), at)
+
+
+def oddness(box: ValueBox, naming: Naming) -> tuple[bool, ...]:
+    """Sort boxes of which people know examples first: ports with names, IP, no tag, TCP and UDP."""
+    protocols = box.subsets[Subset.PROTOCOL]
+    # Without flags only later fragments and truncated packets are TCP's.
+    known = 1 << _UDP | (1 << _TCP if box.subsets[Subset.FLAGS] & every(NO_HEADER) else 0)
+    return (
+        not any(box.subsets[Subset.INGRESS] >> number & 1 for number in naming.ports),
+        box.subsets[Subset.VERSION] == 1 << Version.NONE,
+        not box.subsets[Subset.TAG] >> UNTAGGED & 1,
+        not protocols & known,
+    )
 
 
 def _rank(box: ValueBox) -> tuple[bool, bool, bool, bool]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from phb.packets.space import UNTAGGED, Subset, Version
 from phb.regions import answer
 from phb.regions.budget import Budget
 from phb.regions.cell import Open
-from phb.searching.conditions import TreatmentConditions, Truth, holds, inner
+from phb.searching.conditions import YES, TreatmentConditions, Truth, holds, inner
 from phb.searching.outcomes import Outcome, outcomes
 
 
@@ -32,8 +33,8 @@ def ask(
     behaviour: Behaviour,
     policy: PolicySet,
     within: Iterable[ValueBox],
-    asked: TreatmentConditions,
-    wanted: int,
+    asked: TreatmentConditions | None,
+    wanted: int = YES,
     *,
     budget: Budget | None = None,
     progress: Callable[[float], None] | None = None,
@@ -44,7 +45,7 @@ def ask(
         behaviour: That of the policy.
         policy: Has the numbers of ports.
         within: Disjoint boxes.
-        asked: Its names are checked before (`check_names`).
+        asked: Its names are checked before (`check_names`). None is whatever becomes of the packets.
         wanted: YES or NO.
         budget: When it is spent, packets that weren't looked at are given as `Open`.
         progress: Is told the share of the work that is done.
@@ -54,7 +55,7 @@ def ask(
     def outcomes_of(decided: Decided, *, is_ip: bool) -> tuple[tuple[Outcome, ...], NDArray[np.int32] | int]:
         if (decided, is_ip) not in known:
             each = tuple(outcomes(behaviour, decided, is_ip=is_ip))
-            truths = [(one, holds(asked, one, behaviour, policy)) for one in each]
+            truths = [(one, wanted if asked is None else holds(asked, one, behaviour, policy)) for one in each]
             known[decided, is_ip] = each, _which(truths, wanted)
         return known[decided, is_ip]
 
@@ -62,19 +63,31 @@ def ask(
         which = outcomes_of(decided[0], is_ip=version is not Version.NONE)[1]
         return bool(which) if isinstance(which, int) else which != 0
 
-    rules = {each.rule for each in inner(asked)}
+    @cache
+    def chosen(decided: Decided, bits: int, *, is_ip: bool) -> tuple[Outcome, ...]:
+        return tuple(one for number, one in enumerate(outcomes_of(decided, is_ip=is_ip)[0]) if bits >> number & 1)
+
+    rules = set() if asked is None else {each.rule for each in inner(asked)}
 
     def named(step: Step[Any]) -> str | None:
         return step.name if step.name in rules else None
 
-    for cell in answer.divide([behaviour], within, wanted=is_wanted, apart=named, budget=budget, progress=progress):
+    divided = answer.divide(
+        [behaviour],
+        within,
+        wanted=None if asked is None else is_wanted,
+        apart=named,
+        budget=budget,
+        progress=progress,
+    )
+    for cell in divided:
         if isinstance(cell, Open):
             yield cell
             continue
         (decided,) = cell.decided
-        each, which = outcomes_of(decided, is_ip=not cell.box.subsets[Subset.VERSION] >> Version.NONE & 1)
-        for box, bits in _parts(cell.box, which):
-            yield Found(box, decided, tuple(one for number, one in enumerate(each) if bits >> number & 1))
+        ip = is_ip(cell.box)
+        for box, bits in _parts(cell.box, outcomes_of(decided, is_ip=ip)[1]):
+            yield Found(box, decided, chosen(decided, bits, is_ip=ip))
 
 
 def is_ip(box: ValueBox) -> bool:

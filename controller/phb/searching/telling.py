@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
@@ -24,9 +24,10 @@ from phb.model import Colour, PolicySet
 from phb.origin import Origin
 from phb.packets.boxes import ValueBox
 from phb.packets.epochs import Epochs
-from phb.packets.example import Example, example, sent_to
+from phb.packets.example import Example, example, oddness, sent_to
+from phb.packets.largest import largest_in_words, share
 from phb.packets.space import UNTAGGED, Subset
-from phb.packets.words import Naming, Words, dscp_name, in_words
+from phb.packets.words import Naming, Words, dscp_name
 from phb.searching.asking import Found, is_ip
 from phb.searching.conditions import class_name
 from phb.searching.outcomes import Outcome, outcomes
@@ -94,13 +95,20 @@ class Region:
     """Packets that the same rules decide, and of which the same becomes.
 
     Attributes:
+        packets: In words; of very many sets of packets those of the largest.
+        more_parts: Sets of packets that `packets` doesn't say.
+        share: Of all packets, from 0 to 1 (`phb.packets.largest`).
+        example: A packet, of `found`.
         wrong: What `phb explain` says otherwise of the example, an error of phb; None where it agrees.
     """
 
-    found: tuple[Found, ...]
+    packets: tuple[Words, ...]
+    more_parts: int
+    share: float
     rules: tuple[Place, ...]
     becomes: tuple[Becomes, ...]
     example: Example
+    found: Found
     wrong: str | None = None
 
     @property
@@ -109,13 +117,12 @@ class Region:
         at = "" if self.example.at is None else f" --at {self.example.at:%Y-%m-%dT%H:%M}"
         return f'--packet "{self.example.text}"{at}'
 
-    def packets(self, subject: Subject) -> list[Words]:
-        """Say which packets these are."""
-        return in_words([each.box for each in self.found], subject.naming, subject.everything)
-
     def as_json(self) -> dict[str, Any]:
-        """Give who decides, what becomes of the packets, and the example."""
+        """Give it for programs."""
         return {
+            "packets": [words.as_json() for words in self.packets],
+            "more_parts": self.more_parts,
+            "share": self.share,
             "rules": [{"rule": each.name, "file": each.origin.file, "line": each.origin.line} for each in self.rules],
             "becomes": [{"colours": list(each.colours), "text": each.text} for each in self.becomes],
             "example": {
@@ -125,38 +132,48 @@ class Region:
         }
 
 
-def regions(subject: Subject, found: Iterable[Found], limit: int | None = None) -> tuple[list[Region], int]:
-    """Put together what is decided and treated alike, in the order of the rules.
+class Regions:
+    """What was found, put together where it is decided and treated alike; the largest regions first."""
 
-    Returns:
-        At most `limit` regions, and how many more there are.
-    """
-    groups: dict[tuple[Any, ...], list[Found]] = defaultdict(list)
-    for each in found:
-        steps = {step.name: step for outcome in each.outcomes for step in outcome.steps}
-        places = tuple(Place(step.name, step.origin) for step in steps.values())
-        number = each.decided.input
-        order = number if number >= 0 else len(subject.behaviour.input)
-        groups[order, places, tuple(_becomes(subject, each))].append(each)
-    told = []
-    for key in sorted(groups, key=lambda key: key[0])[:limit]:
-        _, places, becomes = key
-        parts = sorted(groups[key], key=_familiar)
-        told.append(Region(tuple(parts), places, becomes, _example(subject, parts[0])))
-    return told, len(groups) - len(told)
+    def __init__(self, subject: Subject, found: Iterable[Found]) -> None:
+        self._subject = subject
+        said: dict[Hashable, Hashable] = {}
+        groups: dict[Hashable, list[Found]] = defaultdict(list)
+        for each in found:
+            # Of the many sets of packets most have this in common with others.
+            known = (each.decided, id(each.outcomes), *each.box.subsets[Subset.TOS : Subset.TAG + 1])
+            if known not in said:
+                said[known] = _rules(each), tuple(_becomes(subject, each))
+            groups[said[known]].append(each)
+        shares = ((share(each.box for each in group), group) for group in groups.values())
+        self._groups = sorted(shares, key=lambda each: -each[0])
+
+    def __len__(self) -> int:
+        return len(self._groups)
+
+    def told(self) -> Iterator[Region]:
+        """Tell them one after another."""
+        for size, group in self._groups:
+            words, more = largest_in_words([each.box for each in group], self._subject.naming, self._subject.everything)
+            shown = min(group, key=self._oddness)
+            becomes = tuple(_becomes(self._subject, shown))
+            yield Region(tuple(words), more, float(size), _rules(shown), becomes, _example(self._subject, shown), shown)
+
+    def _oddness(self, found: Found) -> tuple[Any, ...]:
+        """Sort packets that people know first, IPv4 before IPv6, then those of many kinds before those of few."""
+        box = found.box
+        return *oddness(box, self._subject.naming), box.subsets[Subset.VERSION], -box.volume, box.intervals
+
+
+def _rules(found: Found) -> tuple[Place, ...]:
+    steps = {step.name: step for outcome in found.outcomes for step in outcome.steps}
+    return tuple(Place(step.name, step.origin) for step in steps.values())
 
 
 def _example(subject: Subject, found: Found) -> Example:
     one = example(found.box, subject.naming)
     mac = dict(route(subject.behaviour, found.decided.forwarding).facts).get(SENT_TO)
     return sent_to(one, mac) if isinstance(mac, str) else one
-
-
-def _familiar(found: Found) -> tuple[Any, ...]:
-    """Sort IPv4 first, then frames without a tag, then packets of many kinds before those of few."""
-    box = found.box
-    tagged = not box.subsets[Subset.TAG] >> UNTAGGED & 1
-    return box.subsets[Subset.VERSION], tagged, -box.volume, box.intervals
 
 
 def _becomes(subject: Subject, found: Found) -> Iterator[Becomes]:
@@ -218,7 +235,7 @@ def explained(
 
 
 def _checked(subject: Subject, region: Region, told: Explanation) -> Region:
-    found = region.found[0]
+    found = region.found
     # Which colour the one packet gets is its meter's choice: it need not be one that was looked for.
     possible = outcomes(subject.behaviour, found.decided, is_ip=is_ip(found.box))
     if any(_agrees(subject, outcome, found.box, told) for outcome in possible):

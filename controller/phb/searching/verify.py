@@ -15,7 +15,7 @@ from phb.searching.asking import Found, ask, is_ipv4
 from phb.searching.conditions import NO, YES, check_names
 from phb.searching.expectations import Expectation
 from phb.searching.packets import meant
-from phb.searching.telling import Region, Subject, regions
+from phb.searching.telling import Region, Regions, Subject
 
 
 class State(StrEnum):
@@ -84,7 +84,7 @@ def verdict(
         state = State.OPEN
     else:
         state = State.FAILS if expected.sometimes else State.OK
-    shown = regions(subject, [first])[0][0] if first is not None and state is State.FAILS else None
+    shown = next(Regions(subject, [first]).told()) if first is not None and state is State.FAILS else None
     return Verdict(expected, state, shown, budget.taken)
 
 

@@ -15,7 +15,7 @@ from phb.searching.asking import ask
 from phb.searching.conditions import NO, YES, TreatmentConditions, holds
 from phb.searching.outcomes import outcomes
 from phb.searching.packets import meant
-from phb.searching.telling import Subject, explained, regions
+from phb.searching.telling import Regions, Subject, explained
 from tests.examples import share
 
 AT = datetime(2026, 11, 23, 12, 0)
@@ -157,7 +157,7 @@ def test_what_is_found_is_what_each_packet_gets(artifact, policy, condition, wan
         if hits:
             assert hits[0].decided == decided
             assert {(one.colours, one.policed) for one in hits[0].outcomes} == expected
-    told = explained(subject, artifact, "phb-switch", regions(subject, found)[0], AT)
+    told = explained(subject, artifact, "phb-switch", list(Regions(subject, found).told()), AT)
     assert [region.wrong for region in told] == [None] * len(told)
 
 

@@ -2,14 +2,16 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from phb.cli import output
 from phb.model import PolicySet
+from phb.packets.example import Example
 from phb.searching import search as searching
-from phb.searching.telling import Region, Subject
+from phb.searching.telling import Subject
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 BRANCH = EXAMPLES / "policies" / "branch-router.yaml"
@@ -102,6 +104,37 @@ def test_limit(phb):
     assert out.splitlines()[-1].endswith(" more regions (--limit)")
 
 
+def test_the_largest_regions_come_first(phb):
+    told = json.loads(phb("search", "--json", BRANCH)[1])
+    shares = [region["share"] for region in told["regions"]]
+    assert shares == sorted(shares, reverse=True)
+    # All that becomes of packets that come in at two of 510 ports.
+    assert sum(shares) == pytest.approx(2 / 510)
+    assert told["regions"][0]["rules"] == []
+
+
+MANY = """phb: 1
+ports: [{name: a, number: 1}, {name: b, number: 2}]
+cross-connects: [{between: [a, b]}]
+rules:
+"""
+
+
+def test_of_very_many_sets_of_packets_the_largest_are_told(phb, write_file):
+    rules = "".join(
+        f"  - {{name: r{n}, match: {{source: 10.{n}.0.0/16, destination-ports: {n}-{1000 + 3 * n}}}, actions: []}}\n"
+        for n in range(60)
+    )
+    path = write_file("many.yaml", MANY + rules)
+    code, out, _ = phb("search", path, "--treatment", "taken=false", "--match", "ingress-port=a")
+    assert code == 0
+    (more,) = re.findall(r"   and (\d+) more parts\n   no rule takes them", out)
+    told = json.loads(phb("search", "--json", path, "--treatment", "taken=false", "--match", "ingress-port=a")[1])
+    (region,) = told["regions"]
+    assert int(more) == len(region["packets"]) - 20 + region["more_parts"]
+    assert region["more_parts"] > 100
+
+
 @pytest.mark.parametrize(
     ("options", "found"),
     [
@@ -121,15 +154,13 @@ def test_bad_questions(phb, options, found):
 
 def test_an_example_that_explain_contradicts_is_an_error(phb, monkeypatch):
     """If the two models ever disagree, nobody is told that a region is true."""
-    find = searching.regions
 
-    def wrong(subject, found, limit):
-        (region,), more = find(subject, found, limit)
-        others, _ = find(subject, searching.ask(subject.behaviour, subject.policy, subject.everything, EVERYTHING, 1))
-        return [Region(region.found, region.rules, region.becomes, others[-1].example)], more
+    class Wrong(searching.Regions):
+        def told(self):
+            for region in super().told():
+                yield replace(region, example=Example("udp 192.0.2.1:1 > 192.0.2.1:2 in wan", None))
 
-    EVERYTHING = searching.TreatmentConditions(taken=False)  # noqa: N806
-    monkeypatch.setattr(searching, "regions", wrong)
+    monkeypatch.setattr(searching, "Regions", Wrong)
     code, _, err = phb("search", BRANCH, "--treatment", "permission=blocked")
     assert code == 2
     assert "error of phb itself, please report it: phb explain says" in err

@@ -1,0 +1,77 @@
+"""Very many boxes for people: which share of all packets they are, and the largest of them in words."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+from fractions import Fraction
+from functools import cache
+from math import prod
+from typing import Final
+
+from phb.packets.boxes import Interval, ValueBox, intersection
+from phb.packets.joining import merge
+from phb.packets.space import Dimension, Subset, every_packet
+from phb.packets.words import Naming, Words, in_words
+
+_AT_ONCE: Final = 150  # boxes that are put into words together: the time grows with the square of their number
+_MERGED: Final = 2_000  # the largest, of which these are taken
+_SAID: Final = 20  # boxes that are put into words if there are more: nobody reads hundreds
+
+
+def share(boxes: Iterable[ValueBox]) -> Fraction:
+    """Give the share of all packets: kinds (IP version, protocol, tag or none) count alike, then numbers of packets."""
+    boxes = list(boxes)
+    epochs = 0
+    for box in boxes:
+        epochs |= box.subsets[Subset.EPOCH]
+    kinds = every_packet(epochs or 1)
+    found: dict[ValueBox, int] = defaultdict(int)
+    for box in boxes:
+        for kind in _meeting(epochs, *(box.subsets[each] for each in _TELLING)):
+            part = intersection(kind, box)
+            if part is not None:
+                found[kind] += part.volume
+    return sum((Fraction(count, kind.volume) for kind, count in found.items()), Fraction()) / len(kinds)
+
+
+_TELLING: Final = (Subset.VERSION, Subset.PROTOCOL, Subset.TAG, Subset.FLAGS)
+
+
+@cache
+def _meeting(epochs: int, *subsets: int) -> list[ValueBox]:
+    """Give the kinds of packets that may be in a box, by those of its subsets that tell kinds apart."""
+    return [
+        kind
+        for kind in every_packet(epochs)
+        if all(bits & kind.subsets[each] for bits, each in zip(subsets, _TELLING, strict=True))
+    ]
+
+
+def largest_in_words(
+    boxes: Sequence[ValueBox], naming: Naming, within: Sequence[ValueBox] | None = None
+) -> tuple[list[Words], int]:
+    """Say disjoint boxes; of very many only the largest, and how many sets of packets aren't said.
+
+    Args:
+        boxes: The packets.
+        naming: What ports and moments are called.
+        within: All packets that there are, as of `in_words`.
+    """
+    largest = sorted(boxes, key=_size)[:_MERGED] if len(boxes) > _MERGED else boxes
+    merged = merge(largest)
+    left = len(boxes) - len(largest)
+    if not left and len(merged) <= _AT_ONCE:
+        return in_words(merged, naming, within), 0
+    alike: dict[Hashable, list[ValueBox]] = {}
+    for box in sorted(merged, key=_size):
+        # Tagged and untagged packets of the same addresses and ports are said in one.
+        alike.setdefault((box.intervals[: Dimension.VLAN], box.subsets[: Subset.TAG]), []).append(box)
+    said = list(alike.values())[:_SAID]
+    words = [words for each in said for words in in_words(each, naming, within)]
+    return words, len(merged) - sum(map(len, said)) + left
+
+
+def _size(box: ValueBox) -> tuple[int, tuple[Interval, ...]]:
+    """Sort the largest first, then by addresses and ports."""
+    return -prod(high - low + 1 for low, high in box.intervals), box.intervals
