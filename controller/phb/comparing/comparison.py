@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
+
+import numpy as np
 
 from phb.behaviour.deciding import NONE, first
 from phb.behaviour.facts import SENT_TO
@@ -23,6 +24,7 @@ from phb.packets.epochs import Epochs
 from phb.packets.example import Example, example, oddness, sent_to
 from phb.packets.frames import packet_of_frame
 from phb.packets.largest import largest_in_words, share
+from phb.packets.many import Boxes
 from phb.packets.space import Subset, first_packet
 from phb.packets.words import Naming, in_words
 from phb.regions.budget import Budget, TimeOver
@@ -96,10 +98,11 @@ def compare(
     except TimeOver:
         return unread(a.side, b.side, budget, node)
     finding = budget.finding(cells=_MOST_CELLS)
-    found = differences.differences(acting[0], acting[1], epochs.all, budget=finding, progress=progress)
+    found = differences.differences(
+        acting[0], acting[1], epochs.all, by_rule=wanted.by_rule, budget=finding, progress=progress
+    )
     why = TOO_MANY if finding.given >= _MOST_CELLS else TOO_LONG
-    regions = found.regions if wanted.by_rule else differences.together(found.regions)
-    weights = [_Weight(region, traffic) for region in regions]
+    weights = [_Weight(region, traffic) for region in found.regions]
     weights.sort(key=lambda each: each.order)
     checker = _Checker(acting, explaining, naming, wanted.at)
     told: list[telling.Region] = []
@@ -179,14 +182,20 @@ class _Checker:
     ) -> None:
         self._acting, self._explaining, self._naming, self._at = acting, explaining, naming, at
 
-    def example(self, boxes: Sequence[ValueBox]) -> Example | None:
+    def example(self, boxes: Boxes) -> Example | None:
         """Give an example of some boxes; None where no packet of them can be sent."""
-        for box in sorted(boxes, key=partial(oddness, naming=self._naming)):
+        for box in self._ordered(boxes):
             try:
                 return self._sent(example(box, self._naming), box)
             except ValueError:
                 continue
         return None
+
+    def _ordered(self, boxes: Boxes) -> Iterator[ValueBox]:
+        """Give boxes of which people know packets first."""
+        odd = {number: oddness(ValueBox((), subsets), self._naming) for number, subsets in boxes.subsets()}
+        for each in sorted(set(odd.values())):
+            yield from boxes.chosen(np.isin(boxes.kind, [number for number in odd if odd[number] == each]))
 
     def _sent(self, one: Example, box: ValueBox) -> Example:
         """Send an example to the MAC address of the router's port that it arrives at, where there is one."""
@@ -221,7 +230,7 @@ def _told(number: int, weight: _Weight, naming: Naming, checker: _Checker) -> te
     for each in region.differences:
         checked, shows = None, True
         if seen is not None and each.partner is not None:
-            other = checker.example([each.partner])
+            other = checker.example(Boxes.of([each.partner]))
             if other is not None:
                 both = checker.seen(other)
                 shows = checking.shared(each.what, (seen[0], both[0]), (seen[1], both[1]))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from phb.behaviour.behaviour import NOTHING, Behaviour, Route, Step, Treatment
 from phb.behaviour.deciding import NONE, Decided
@@ -28,10 +28,11 @@ from phb.comparing.contrast import (
 from phb.comparing.outcome import Effect, MarkPairs, Shared, effect
 from phb.origin import UNKNOWN, Origin
 from phb.packets.boxes import ValueBox, difference, intersection
+from phb.packets.many import Boxes, Ints, Subsets
 from phb.packets.space import NO_HEADER, UNTAGGED, Subset, Version, box_of, every, every_packet
-from phb.regions.answer import divide
+from phb.regions.answer import divide_many
 from phb.regions.budget import Budget
-from phb.regions.cell import Cell, Open
+from phb.regions.cell import Cell, Cells
 from phb.values import PROTOCOLS
 
 
@@ -56,7 +57,7 @@ class Difference(NamedTuple):
 class Region(NamedTuple):
     """Packets that are treated differently, as disjoint boxes, and how."""
 
-    boxes: tuple[ValueBox, ...]
+    boxes: Boxes
     differences: tuple[Difference, ...]
 
 
@@ -71,8 +72,8 @@ class Differences:
     """
 
     regions: list[Region] = field(default_factory=list)
-    open: list[ValueBox] = field(default_factory=list)
-    sharing_open: list[ValueBox] = field(default_factory=list)
+    open: Sequence[ValueBox] = ()
+    sharing_open: Sequence[ValueBox] = ()
 
 
 def differences(
@@ -81,49 +82,27 @@ def differences(
     epochs: int,
     *,
     within: Sequence[ValueBox] | None = None,
+    by_rule: bool = False,
     budget: Budget | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Differences:
     """Compare what two behaviours do with every packet.
+
+    What is done differently in the same way is one region; what is shared with others on one side only stays by itself:
+    with whom is a matter of each.
 
     Args:
         a: One.
         b: The other.
         epochs: Subset of the epochs that both know.
         within: Disjoint boxes of the packets that are asked about; None is every packet, at ports that lead anywhere.
+        by_rule: Whether what different rules do is a region each.
         budget: When it is spent, the rest stays open.
         progress: Is told the share of the work that is done.
     """
     if within is None:
         within = _arriving(every_packet(epochs), (*a.behaviour.forwarding, *b.behaviour.forwarding))
-    return _Comparing(a, b, within, budget or Budget(), progress).done()
-
-
-def together(regions: Iterable[Region]) -> list[Region]:
-    """Put regions together in which the same things are done differently, by whatever rules.
-
-    What is shared with others on one side only stays by itself: with whom is a matter of each.
-    """
-    groups: dict[Hashable, list[Region]] = {}
-    for region in regions:
-        alone = any(each.partner is not None for each in region.differences)
-        key = region.differences if alone else tuple(each[:3] for each in region.differences)
-        groups.setdefault(key, []).append(region)
-    return [_one_of(group) for group in groups.values()]
-
-
-def _one_of(group: Sequence[Region]) -> Region:
-    if len(group) == 1:
-        return group[0]
-    boxes = tuple(box for region in group for box in region.boxes)
-    told = []
-    for each in zip(*(region.differences for region in group), strict=True):
-        a_by, b_by = ({decider for one in each for decider in by(one)} for by in (_A_BY, _B_BY))
-        told.append(each[0]._replace(a_by=_in_order(a_by), b_by=_in_order(b_by)))
-    return Region(boxes, tuple(told))
-
-
-_A_BY, _B_BY = attrgetter("a_by"), attrgetter("b_by")
+    return _Comparing(a, b, within, budget or Budget(), progress, by_rule=by_rule).done()
 
 
 def _in_order(deciders: Iterable[Decider]) -> tuple[Decider, ...]:
@@ -160,6 +139,29 @@ class _Edge(NamedTuple):
     b: Shared
 
 
+_Marks: TypeAlias = tuple[int, int]
+"""ToS octets and TAGs, as subsets."""
+_NUMBERS: Final = 1 << 62
+"""Numbers of groups that 64 bits hold."""
+
+
+class _Group(NamedTuple):
+    """Cells in which the same is done with packets of the same subsets; one of their boxes."""
+
+    pair: tuple[Effect, Effect]
+    box: ValueBox
+    rows: NDArray[np.intp]
+
+
+@dataclass
+class _Found:
+    """What becomes a region: what is different, and where, with the cells of which the steps decide."""
+
+    told: tuple[Contrast, ...]
+    boxes: list[Boxes] = field(default_factory=list)
+    deciding: dict[tuple[int, int, tuple[Deciding, ...]], list[NDArray[np.intp]]] = field(default_factory=dict)
+
+
 class _Comparing:
     def __init__(
         self,
@@ -168,29 +170,33 @@ class _Comparing:
         within: Sequence[ValueBox],
         budget: Budget,
         progress: Callable[[float], None] | None,
+        *,
+        by_rule: bool,
     ) -> None:
         self._a, self._b, self._within, self._budget, self._progress = a, b, within, budget, progress
+        self._by_rule = by_rule
         self._aligned = align(a.behaviour, b.behaviour)
         self._effects: tuple[dict[Hashable, Effect], dict[Hashable, Effect]] = ({}, {})
-        self._numbers: tuple[list[dict[int, int]], ...] = tuple(_numbers(each.behaviour) for each in (a, b))
+        self._does = [_numbers(each.behaviour) for each in (a, b)]
         self._contrasts: dict[tuple[int, int, bool], tuple[Contrast, ...]] = {}
         self._shared: dict[tuple[int, int, bool, bool], tuple[_Edge, ...]] = {}
-        self._found: dict[tuple[Difference, ...], list[ValueBox]] = {}
-        self._open: list[ValueBox] = []
-        self._sharing_open: list[ValueBox] = []
-        self._edges: dict[_Edge, int] = {}
+        self._by_marks: dict[tuple[int, ...], list[tuple[_Marks, tuple[Contrast, ...]]]] = {}
+        self._regions: list[Region] = []
+        self._open: list[Boxes] = []
+        self._sharing_open: list[Boxes] = []
 
     def done(self) -> Differences:
-        for cell in self._cells(self._open, same=True):
-            pair = self._pair(cell)
-            self._add(cell, _parts(cell.box, self._contrast(pair, cell.box)))
-        if not self._one_to_one(self._edges.keys() | set(self._assumed())):
+        cells = self._cells(self._open, same=True)
+        groups = self._groups(cells)
+        self._differing(cells, groups)
+        edges = {edge for group in groups for edge in self._of(group)}
+        if not self._one_to_one(edges | set(self._assumed())):
             self._sharing()
-        regions = [Region(tuple(boxes), key) for key, boxes in self._found.items()]
-        return Differences(regions, self._open, self._sharing_open)
+        return Differences(self._regions, Boxes.joined(self._open), Boxes.joined(self._sharing_open))
 
-    def _cells(self, left: list[ValueBox], *, same: bool) -> Iterator[Cell]:
-        for each in divide(
+    def _cells(self, left: list[Boxes], *, same: bool) -> Cells:
+        found = []
+        for each in divide_many(
             [side.behaviour for side in (self._a, self._b)],
             self._within,
             same=same,
@@ -198,37 +204,97 @@ class _Comparing:
             budget=self._budget,
             progress=self._progress,
         ):
-            if isinstance(each, Open):
-                left.append(each.box)
+            if isinstance(each, Cells):
+                found.append(each)
             else:
-                yield each
+                left.append(each)
+        return Cells.joined(found, 2)
 
-    def _pair(self, cell: Cell) -> tuple[Effect, Effect]:
-        """Give the effects on a cell's packets, and note what they share."""
-        pair = self._effect(0, cell.decided[0]), self._effect(1, cell.decided[1])
-        for edge in self._of(cell, pair):
-            self._edges[edge] = self._edges.get(edge, 0) + cell.box.volume
-        return pair
+    def _groups(self, cells: Cells) -> list[_Group]:
+        """Put cells together, in the order of their first ones."""
+        columns: list[NDArray[np.signedinteger]] = [cells.boxes.kind]
+        for side, (entered, forwarded, left) in enumerate(self._does):
+            steps = cells.decided[:, side].T
+            columns += [entered[steps[0]], forwarded[steps[1]], *(left[each] for each in steps[2:])]
+            columns += list(steps) if self._by_rule else []
+        order, starts = _alike(columns)
+        groups = []
+        for rows in np.split(order, starts[1:]) if len(order) else ():
+            pair = [self._effect(side, cells.decided[rows[0], side]) for side in range(2)]
+            groups.append(_Group((pair[0], pair[1]), cells.boxes[int(rows[0])], rows))
+        groups.sort(key=lambda group: int(group.rows[0]))
+        return groups
 
-    def _of(self, cell: Cell, pair: tuple[Effect, Effect]) -> tuple[_Edge, ...]:
-        """Pair what a cell's packets share, of what they are treated alike in."""
-        tcp = _tcp(cell.box) is not None
-        key = (id(pair[0]), id(pair[1]), _is_ip(cell.box), tcp)
+    def _differing(self, cells: Cells, groups: Sequence[_Group]) -> None:
+        """Make regions of what is done differently."""
+        found: dict[Hashable, _Found] = {}
+        for group in groups:
+            for subsets, told in self._parts(group):
+                key: tuple[Hashable, ...] = tuple((each.what, each.a, each.b) for each in told)
+                if self._by_rule:
+                    key += tuple(map(tuple, cells.decided[group.rows[0]].tolist()))
+                one = found.setdefault(key, _Found(told))
+                one.boxes.append(cells.boxes.chosen(group.rows).with_subsets(subsets))
+                for number, each in enumerate(told):
+                    for side, by in enumerate((each.a_by, each.b_by)):
+                        one.deciding.setdefault((number, side, by), []).append(group.rows)
+        numbers = [_numbered(cells.decided[:, side]) for side in range(2)]
+        known: dict[Hashable, tuple[Decider, ...]] = {}
+        for one in found.values():
+            deciders: dict[tuple[int, int], dict[tuple[Decider, ...], None]] = {}
+            for (number, side, by), rows in one.deciding.items():
+                what = one.told[number].what
+                said = deciders.setdefault((number, side), {})
+                for decided in np.unique(numbers[side][0][np.concatenate(rows)]).tolist():
+                    key = (side, by, what, decided)
+                    if key not in known:
+                        row = cells.decided[numbers[side][1][decided], side]
+                        known[key] = _deciders((self._a, self._b)[side], _decided(row), by, what)
+                    said[known[key]] = None
+            # What one rule of each side decides stands in the order in which it counts.
+            single = all(len(each) == 1 for each in deciders.values())
+            by_side = {
+                at: next(iter(each)) if single else _in_order({decider for by in each for decider in by})
+                for at, each in deciders.items()
+            }
+            regions = [
+                Difference(each.what, each.a, each.b, by_side[number, 0], by_side[number, 1])
+                for number, each in enumerate(one.told)
+            ]
+            self._regions.append(Region(Boxes.joined(one.boxes), tuple(regions)))
+
+    def _parts(self, group: _Group) -> Iterator[tuple[Subsets, tuple[Contrast, ...]]]:
+        """Divide the packets of a group by what is different for them; leave out where nothing is."""
+        pair, ip = group.pair, _is_ip(group.box)
+        for box, found in _by_protocol(group.box, self._contrast(pair, group.box)):
+            subsets = box.subsets
+            marks = subsets[Subset.TOS], subsets[Subset.TAG]
+            # Of one pair, all contrasts or those that aren't of TCP alone.
+            key = (id(pair[0]), id(pair[1]), ip, len(found), *marks)
+            if key not in self._by_marks:
+                self._by_marks[key] = list(_by_marks(marks, found))
+            for (tos, tag), differing in self._by_marks[key]:
+                yield (*subsets[: Subset.TOS], tos, tag, *subsets[Subset.TAG + 1 :]), differing
+
+    def _of(self, group: _Group) -> tuple[_Edge, ...]:
+        """Pair what packets share, of what they are treated alike in."""
+        pair, tcp = group.pair, _tcp(group.box) is not None
+        key = (id(pair[0]), id(pair[1]), _is_ip(group.box), tcp)
         known = self._shared.get(key)
         if known is None:
-            told = self._contrast(pair, cell.box)
+            told = self._contrast(pair, group.box)
             edges = dict.fromkeys(_edges(*pair, tcp=tcp))
             known = tuple(edge for edge in edges if not any(_is_about(each, edge.a.kind) for each in told))
             self._shared[key] = known
         return known
 
-    def _effect(self, side: int, decided: Decided) -> Effect:
-        entered, forwarded, left = self._numbers[side]
-        key = (entered[decided.input], forwarded[decided.forwarding], tuple(left[number] for number in decided.output))
+    def _effect(self, side: int, steps: Ints) -> Effect:
+        entered, forwarded, left = self._does[side]
+        key = (int(entered[steps[0]]), int(forwarded[steps[1]]), *left[steps[2:]].tolist())
         known = self._effects[side].get(key)
         if known is None:
             behaviour = (self._a, self._b)[side].behaviour
-            known = self._effects[side][key] = effect(behaviour, decided)
+            known = self._effects[side][key] = effect(behaviour, _decided(steps))
         return known
 
     def _contrast(self, pair: tuple[Effect, Effect], box: ValueBox) -> tuple[Contrast, ...]:
@@ -238,20 +304,6 @@ class _Comparing:
         if known is None:
             known = self._contrasts[key] = contrasts(self._a, self._b, *pair, ip=ip)
         return known
-
-    def _add(self, cell: Cell, parts: Iterable[tuple[ValueBox, tuple[Contrast, ...]]]) -> None:
-        for box, found in parts:
-            told = tuple(
-                Difference(
-                    each.what,
-                    each.a,
-                    each.b,
-                    _deciders(self._a, cell.decided[0], each.a_by, each.what),
-                    _deciders(self._b, cell.decided[1], each.b_by, each.what),
-                )
-                for each in found
-            )
-            self._found.setdefault(told, []).append(box)
 
     def _assumed(self) -> Iterator[_Edge]:
         """Give what packets may share that were left out as surely alike."""
@@ -275,33 +327,41 @@ class _Comparing:
 
     def _sharing(self) -> None:
         """Tell of packets that share something with others on one side only."""
-        self._edges.clear()
-        cells = []
-        for cell in self._cells(self._sharing_open, same=False):
-            cells.append((cell, self._of(cell, self._pair(cell))))
-        if self._sharing_open or self._one_to_one(self._edges):
+        cells = self._cells(self._sharing_open, same=False)
+        groups = self._groups(cells)
+        sizes: dict[_Edge, int] = {}
+        first: dict[_Edge, int] = {}
+        for group in groups:
+            shared = self._of(group)
+            size = cells.boxes.chosen(group.rows).volume() if shared else 0
+            for edge in shared:
+                sizes[edge] = sizes.get(edge, 0) + size
+                first[edge] = min(int(group.rows[0]), first.get(edge, len(cells.boxes)))
+        if self._sharing_open or self._one_to_one(sizes):
             return
         # What most packets use counts as the same thing, the rest as what others than these use.
         kept: tuple[dict[Shared, Shared], dict[Shared, Shared]] = ({}, {})
-        for edge in sorted(self._edges, key=lambda each: -self._edges[each]):
+        for edge in sorted(sizes, key=lambda each: -sizes[each]):
             if edge.a not in kept[0] and edge.b not in kept[1]:
                 kept[0][edge.a], kept[1][edge.b] = edge.b, edge.a
-        of: dict[_Edge, Cell] = {}
-        for cell, edges in cells:
-            for edge in edges:
-                of.setdefault(edge, cell)
-        for cell, edges in cells:
+
+        def cell(edge: _Edge) -> Cell:
+            return cells[first[edge]]
+
+        found: dict[tuple[Difference, ...], list[Boxes]] = {}
+        for group in groups:
             told = []
-            for edge in edges:
+            for edge in self._of(group):
                 if kept[0].get(edge.a) == edge.b:
                     continue
                 for side in range(2):
                     mate = kept[side].get(edge[side])
                     if mate is not None:
-                        partner = of[_Edge(edge.a, mate) if side == 0 else _Edge(mate, edge.b)]
-                        told.append(self._shares(edge, side, of[edge], partner))
+                        partner = _Edge(edge.a, mate) if side == 0 else _Edge(mate, edge.b)
+                        told.append(self._shares(edge, side, cell(edge), cell(partner)))
             if told:
-                self._found.setdefault(tuple(dict.fromkeys(told)), []).append(cell.box)
+                found.setdefault(tuple(dict.fromkeys(told)), []).append(cells.boxes.chosen(group.rows))
+        self._regions += [Region(Boxes.joined(boxes), told) for told, boxes in found.items()]
 
     def _shares(self, edge: _Edge, side: int, cell: Cell, partner: Cell) -> Difference:
         acting = (self._a, self._b)
@@ -343,30 +403,51 @@ def _is_about(contrast: Contrast, kind: str) -> bool:
             return contrast.what.startswith(kind.removeprefix("second "))
 
 
-def _numbers(behaviour: Behaviour) -> list[dict[int, int]]:
-    """Number what steps do, by step: equal treatments have equal numbers."""
-    result = []
+def _numbers(behaviour: Behaviour) -> tuple[Ints, Ints, Ints]:
+    """Number what steps do, by step: equal treatments have equal numbers. The last one is that of NONE."""
     lists: tuple[Sequence[Step[Any]], ...] = (behaviour.input, behaviour.forwarding, behaviour.output)
+    found = []
     for steps in lists:
         known: dict[object, int] = {}
-        numbers = {number: known.setdefault(step.does, len(known)) for number, step in enumerate(steps)}
-        result.append({NONE: NONE, **numbers})
-    return result
+        found.append(np.array([*(known.setdefault(step.does, len(known)) for step in steps), NONE], np.int32))
+    return found[0], found[1], found[2]
 
 
-def _parts(box: ValueBox, found: tuple[Contrast, ...]) -> Iterator[tuple[ValueBox, tuple[Contrast, ...]]]:
-    """Divide a box by what is different for its packets; leave out where nothing is."""
-    if not found:
-        return
-    if any(each.tcp for each in found):
-        tcp = _tcp(box)
-        yield from _by_marks(tcp, found) if tcp is not None else ()
-        rest = tuple(each for each in found if not each.tcp)
-        if rest:
-            for piece in difference(box, tcp) if tcp is not None else [box]:
-                yield from _by_marks(piece, rest)
-    else:
-        yield from _by_marks(box, found)
+def _alike(columns: Sequence[NDArray[np.signedinteger]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Put rows together that are equal, each from NONE on: gives their order, and where each group begins in it."""
+    number, total = np.zeros(len(columns[0]), np.int64), 1
+    for column in columns:
+        size = int(column.max(initial=NONE)) + 2
+        if total * size > _NUMBERS:
+            number = np.unique(number, return_inverse=True)[1]
+            total = len(number)
+        number = number * size + (column - NONE)
+        total *= size
+    order = np.argsort(number, kind="stable")
+    return order, np.flatnonzero(np.diff(number[order], prepend=-1))
+
+
+def _numbered(rows: Ints) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Number rows, equal ones alike; give the numbers, and by number the first of these rows."""
+    order, starts = _alike(list(rows.T))
+    numbers = np.zeros(len(rows), np.intp)
+    numbers[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
+    return numbers, order[starts]
+
+
+def _decided(steps: Ints) -> Decided:
+    entered, forwarded, green, yellow, red = steps.tolist()
+    return Decided(entered, forwarded, (green, yellow, red))
+
+
+def _by_protocol(box: ValueBox, found: tuple[Contrast, ...]) -> Iterator[tuple[ValueBox, tuple[Contrast, ...]]]:
+    """Divide a box by whether TCP connections are different for its packets; leave out where nothing is."""
+    rest = tuple(each for each in found if not each.tcp)
+    tcp = _tcp(box) if len(rest) < len(found) else None
+    if tcp is not None:
+        yield tcp, found
+    if rest:
+        yield from ((piece, rest) for piece in ([box] if tcp is None else difference(box, tcp)))
 
 
 def _tcp(box: ValueBox) -> ValueBox | None:
@@ -377,21 +458,19 @@ def _tcp(box: ValueBox) -> ValueBox | None:
     return intersection(box, ValueBox(box.intervals, tuple(subsets))) if ip and all(subsets) else None
 
 
-def _by_marks(box: ValueBox, found: tuple[Contrast, ...]) -> Iterator[tuple[ValueBox, tuple[Contrast, ...]]]:
+def _by_marks(marks: _Marks, found: tuple[Contrast, ...]) -> Iterator[tuple[_Marks, tuple[Contrast, ...]]]:
+    """Divide ToS octets and TAGs by what is different for them; leave out where nothing is."""
     if all(each.where is None for each in found):
-        yield box, found
+        yield marks, found
         return
     signature = np.zeros((256, UNTAGGED + 1), dtype=np.int64)
     for number, each in enumerate(found):
         signature |= (np.ones_like(signature) if each.where is None else each.where.astype(np.int64)) << number
-    asked = np.outer(bits(box.subsets[Subset.TOS], 256), bits(box.subsets[Subset.TAG], UNTAGGED + 1))
+    asked = np.outer(bits(marks[0], 256), bits(marks[1], UNTAGGED + 1))
     for value in np.unique(signature[asked]):
         if value:
             differing = tuple(each for number, each in enumerate(found) if value >> number & 1)
-            for octets, tags in rectangles((signature == value) & asked):
-                subsets = list(box.subsets)
-                subsets[Subset.TOS], subsets[Subset.TAG] = octets, tags
-                yield ValueBox(box.intervals, tuple(subsets)), differing
+            yield from ((pair, differing) for pair in rectangles((signature == value) & asked))
 
 
 def bits(subset: int, count: int) -> MarkPairs:

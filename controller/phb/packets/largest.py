@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, reduce
 from math import prod
+from operator import or_
 from typing import Final
 
 from phb.packets.boxes import Interval, ValueBox, intersection
 from phb.packets.joining import merge
+from phb.packets.many import Boxes
 from phb.packets.space import Dimension, Subset, every_packet
 from phb.packets.words import Naming, Words, in_words
 
@@ -21,6 +23,8 @@ _SAID: Final = 20  # boxes that are put into words if there are more: nobody rea
 
 def share(boxes: Iterable[ValueBox]) -> Fraction:
     """Give the share of all packets: kinds (IP version, protocol, tag or none) count alike, then numbers of packets."""
+    if isinstance(boxes, Boxes):
+        return _share_of_many(boxes)
     boxes = list(boxes)
     epochs = 0
     for box in boxes:
@@ -33,6 +37,11 @@ def share(boxes: Iterable[ValueBox]) -> Fraction:
             if part is not None:
                 found[kind] += part.volume
     return sum((Fraction(count, kind.volume) for kind, count in found.items()), Fraction()) / len(kinds)
+
+
+def _share_of_many(boxes: Boxes) -> Fraction:
+    kinds = every_packet(reduce(or_, (subsets[Subset.EPOCH] for _, subsets in boxes.subsets()), 0) or 1)
+    return sum((Fraction(boxes.volume(kind), kind.volume) for kind in kinds), Fraction()) / len(kinds)
 
 
 _TELLING: Final = (Subset.VERSION, Subset.PROTOCOL, Subset.TAG, Subset.FLAGS)
@@ -58,7 +67,9 @@ def largest_in_words(
         naming: What ports and moments are called.
         within: All packets that there are, as of `in_words`.
     """
-    largest = sorted(boxes, key=_size)[:_MERGED] if len(boxes) > _MERGED else boxes
+    largest = boxes
+    if len(boxes) > _MERGED:
+        largest = boxes.largest(_MERGED) if isinstance(boxes, Boxes) else sorted(boxes, key=_size)[:_MERGED]
     merged = merge(largest)
     left = len(boxes) - len(largest)
     if not left and len(merged) <= _AT_ONCE:

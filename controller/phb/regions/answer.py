@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from phb.behaviour.behaviour import Behaviour
 from phb.behaviour.deciding import Decided
 from phb.packets.boxes import ValueBox, difference
+from phb.packets.many import Boxes
 from phb.packets.space import Version, is_in
 from phb.regions import cells
 from phb.regions.budget import Budget
-from phb.regions.cell import Cell, Open
+from phb.regions.cell import Cell, Cells, Open, one_by_one
 from phb.regions.effects import Apart, Effects
 from phb.regions.generalising import cell_around
 from phb.regions.solver import Found, Solver, Unanswered, Wanted
@@ -37,7 +38,7 @@ _MANY: Final = 2_000
 """Open boxes, of which the solver is no longer told each by itself."""
 
 
-def divide(
+def divide_many(
     behaviours: Sequence[Behaviour],
     within: Iterable[ValueBox],
     *,
@@ -47,8 +48,8 @@ def divide(
     apart: Apart | None = None,
     budget: Budget | None = None,
     progress: Callable[[float], None] | None = None,
-) -> Iterator[Cell | Open]:
-    """Give cells as `cells.divide` does, and fewer open boxes.
+) -> Iterator[Cells | Boxes]:
+    """Give cells as `cells.divide_many` does, and fewer open boxes.
 
     Cells that nobody asks for may be given or left out: of `wanted`, those of which it says no; with `same`, those of
     equal effects.
@@ -60,13 +61,13 @@ def divide(
         wanted: Which packets are asked for (`phb.regions.solver`).
         effect: What a treatment or route comes to.
         apart: What tells steps apart for `wanted` that come to the same.
-        budget: When it is spent, what is left is given as `Open`.
+        budget: When it is spent, what is left is given as boxes.
         progress: Is told the share of the work that is done, 0 to 1, now and then.
     """
     limit = budget or Budget()
     whole = tuple(box for box in within if box.volume)
     divided = partial(
-        cells.divide,
+        cells.divide_many,
         behaviours,
         same=same,
         wanted=None if wanted is None or len(behaviours) != 1 else _by_steps(wanted),
@@ -97,12 +98,21 @@ def divide(
         whole, budget=limit, rest=cells.Rest(limit.part(_SHARE, most=FIRST_S + steps * FIRST_PER_STEP_S), is_empty)
     ):
         # What the solver has found is told, however little time there is afterwards.
-        if isinstance(each, Open) and found and is_in(found[0].packet, each.box):
-            cell = cell_around(found[0].packet, found[0].decided, behaviours, each.box)
-            yield cell
-            yield from (Open(part) for part in difference(each.box, cell.box))
-        else:
-            yield each
+        if isinstance(each, Boxes) and found:
+            packet, decided = found[0]
+            inside = [box for box in each if is_in(packet, box)]
+            for box in inside:
+                cell = cell_around(packet, decided, behaviours, box)
+                yield Cells.of(cell)
+                yield Boxes.of([*difference(box, cell.box), *(other for other in each if other != box)])
+            if inside:
+                continue
+        yield each
+
+
+def divide(behaviours: Sequence[Behaviour], within: Iterable[ValueBox], **asked: Any) -> Iterator[Cell | Open]:
+    """Give cells as `divide_many` does, one by one."""
+    return one_by_one(divide_many(behaviours, within, **asked))
 
 
 def _by_steps(wanted: Wanted) -> Callable[[Decided], bool]:

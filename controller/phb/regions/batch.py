@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from phb.regions.encoding import Bools, Ints, Words
+from phb.packets.many import Ints
+from phb.regions.encoding import Bools, Words
 
 Numbers = NDArray[np.int64]
 

@@ -17,14 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phb.behaviour.behaviour import Behaviour
-from phb.behaviour.deciding import COLOURS, NONE, Decided
+from phb.behaviour.deciding import COLOURS, NONE
 from phb.packets.boxes import ValueBox
+from phb.packets.many import Boxes, Ints
 from phb.regions.batch import Batch, Numbers, joined, together
 from phb.regions.budget import Budget
-from phb.regions.cell import Cell, Open
+from phb.regions.cell import Cell, Cells, Open, one_by_one
 from phb.regions.cutting import cut
 from phb.regions.effects import Apart, Effects, effects
-from phb.regions.encoding import DIMENSIONS, INTERVALS, LATER, MARK, Bools, Encoding, Ints
+from phb.regions.encoding import DIMENSIONS, INTERVALS, LATER, MARK, Bools, Encoding
 from phb.regions.suspects import Suspects, suspects
 from phb.regions.wanted import Wanted, hopeful
 
@@ -44,7 +45,7 @@ class Rest(NamedTuple):
     is_empty: Callable[[Sequence[ValueBox]], bool]
 
 
-def divide(
+def divide_many(
     behaviours: Sequence[Behaviour],
     within: Iterable[ValueBox],
     *,
@@ -55,8 +56,8 @@ def divide(
     budget: Budget | None = None,
     rest: Rest | None = None,
     progress: Callable[[float], None] | None = None,
-) -> Iterator[Cell | Open]:
-    """Give disjoint cells that cover all packets of `within` (disjoint boxes), as `plain.divide`.
+) -> Iterator[Cells | Boxes]:
+    """Give disjoint cells that cover all packets of `within` (disjoint boxes), as `plain.divide`: many at once.
 
     Args:
         behaviours: Those that every cell decides; two if `same`.
@@ -68,7 +69,7 @@ def divide(
         effect: What a treatment or route comes to, for `same`; by default `effects`: equal keys of streams, counters
             and queues are the same.
         apart: What tells steps apart beside what they come to: None for packets that no step takes.
-        budget: When it is spent, what is left is given as `Open`.
+        budget: When it is spent, what is left is given as boxes.
         rest: Ends the work, if somebody else knows of nothing in what is left.
         progress: Is told the share of the work that is done, 0 to 1, now and then.
     """
@@ -81,7 +82,7 @@ def divide(
         return
     limit = budget or Budget()
     if limit.spent:
-        yield from map(Open, whole)
+        yield Boxes.of(whole)
         return
     if rest is not None and rest.after.spent:
         if rest.is_empty(whole):
@@ -92,6 +93,11 @@ def divide(
     if wanted is not None:
         division.hopeful = hopeful(encoding, wanted)
     yield from division.cells()
+
+
+def divide(behaviours: Sequence[Behaviour], within: Iterable[ValueBox], **asked: Any) -> Iterator[Cell | Open]:
+    """Give cells as `divide_many` does, one by one."""
+    return one_by_one(divide_many(behaviours, within, **asked))
 
 
 class _Division:
@@ -128,13 +134,13 @@ class _Division:
             np.int32,
         )
 
-    def cells(self) -> Iterator[Cell | Open]:
-        """Give the cells."""
+    def cells(self) -> Iterator[Cells | Boxes]:
+        """Give the cells; as boxes what is left when the budget is spent."""
         stack = [self._root()]
         done = 0.0
         while stack:
-            if self._stopped():
-                yield from self._open(stack)
+            if self.budget.spent:
+                yield self._open(stack)
                 return
             if self._is_done(stack):
                 return
@@ -152,20 +158,18 @@ class _Division:
                 stack.append(cut(self.encoding, left, self._heads(left)[:, self.needed]))
             finished = batch.some(~unsettled)
             finished = finished.some(self._different(finished))
-            for number, (boxes, decided) in enumerate(zip(self._boxes(finished), self._decided(finished), strict=True)):
-                if self._stopped():
-                    stack.append(finished.some(np.arange(finished.nodes) >= number))
-                    break
-                self.budget.given += 1
-                for box in boxes:
-                    yield Cell(box, decided)
+            if self.budget.cells is not None and self.budget.given + finished.nodes > self.budget.cells:
+                beyond = np.arange(finished.nodes) >= self.budget.cells - self.budget.given
+                stack.append(finished.some(beyond))
+                finished = finished.some(~beyond)
+            self.budget.given += finished.nodes
+            if finished.nodes:
+                boxes, node = self._boxes(finished)
+                yield Cells(boxes, self._decided(finished)[node])
             if self.progress is not None:
                 self.progress(min(done, 1.0))
         if self.progress is not None:
             self.progress(1.0)
-
-    def _stopped(self) -> bool:
-        return self.budget.spent
 
     def _is_done(self, stack: Iterable[Batch]) -> bool:
         """Ask once, when it is time, whether anything is in what is left."""
@@ -173,16 +177,13 @@ class _Division:
         if rest is None or not rest.after.spent:
             return False
         self.rest = None
-        return rest.is_empty([each.box for each in self._open(stack)])
+        return rest.is_empty(self._open(stack))
 
-    def _boxes(self, batch: Batch) -> list[list[ValueBox]]:
-        return self.encoding.boxes(batch.root, batch.low, batch.high, batch.bits) if batch.nodes else []
+    def _boxes(self, batch: Batch) -> tuple[Boxes, NDArray[np.intp]]:
+        return self.encoding.boxes(batch.root, batch.low, batch.high, batch.bits)
 
-    def _open(self, stack: Iterable[Batch]) -> Iterator[Open]:
-        for batch in stack:
-            for boxes in self._boxes(batch):
-                for box in boxes:
-                    yield Open(box)
+    def _open(self, stack: Iterable[Batch]) -> Boxes:
+        return Boxes.joined([self._boxes(batch)[0] for batch in stack])
 
     def _root(self) -> Batch:
         """Give the boxes of `within` with all entries that concern each."""
@@ -396,16 +397,10 @@ class _Division:
         blocked = self.encoding.blocked[found[:, 0, 0]]
         return np.asarray(~(equal[:, 0] & (blocked | equal.all(axis=1))))
 
-    def _decided(self, batch: Batch) -> list[tuple[Decided, ...]]:
+    def _decided(self, batch: Batch) -> Ints:
         """Give the steps of nodes that are settled."""
-        if not batch.nodes:
-            return []
         found = self._results(batch)
-        steps = np.where(found == NONE, NONE, self.encoding.entries.step[found])
-        return [
-            tuple(Decided(entered, forwarded, (green, yellow, red)) for entered, forwarded, green, yellow, red in each)
-            for each in steps.tolist()
-        ]
+        return np.where(found == NONE, NONE, self.encoding.entries.step[found])
 
 
 def _starts(segments: Numbers) -> Numbers:

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phb.behaviour.deciding import NONE
+from phb.packets.many import Ints
 from phb.regions.batch import Batch, Numbers, together
-from phb.regions.encoding import DIMENSIONS, INTERVALS, OF_CELLS, Bools, Encoding, Ints, Words
+from phb.regions.encoding import DIMENSIONS, INTERVALS, OF_CELLS, Bools, Encoding, Words
 
 _SAMPLE: Final = 64
 """Pairs of a node that are looked at to choose a cut."""

@@ -7,10 +7,10 @@ what output steps ask of the new marks is a set of pairs of old ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,12 @@ from phb.behaviour.behaviour import NO_ROUTE, NOTHING, Behaviour, Route, Step, T
 from phb.behaviour.deciding import COLOURS, NONE
 from phb.behaviour.marks import Marks, table
 from phb.packets.boxes import ValueBox
+from phb.packets.many import Boxes, Ints, Subsets, as_values
 from phb.packets.space import PORTS, UNTAGGED, Dimension, Subset, every
 from phb.regions.effects import Apart, Effects
 from phb.values import LAST_QOS_GROUP
 
 Bools: TypeAlias = NDArray[np.bool_]
-Ints: TypeAlias = NDArray[np.int32]
 Words: TypeAlias = NDArray[np.uint64]
 
 INTERVALS: Final = len(Dimension)
@@ -39,7 +39,6 @@ LATER: Final = 1 << DIMENSIONS
 """Of a mask: an output step asks for what is known only when the input treatment and the port are."""
 _TAGS: Final = UNTAGGED + 1
 _NO_LIMIT: Final = (every(256), every(_TAGS), every(LAST_QOS_GROUP + 1), PORTS)
-Made = TypeVar("Made")
 _Raw: TypeAlias = tuple[int, int, int, int]  # what an output box asks: ToS, TAG, GROUP, EGRESS
 
 
@@ -243,6 +242,8 @@ class Encoding:
         self.entries.later[first_output:] = np.where(self.raw == self._unasked, 0, LATER)
         self.size = size
         self._marked: dict[tuple[int, Marks], int] = {}
+        self.kinds: dict[Subsets, int] = {}
+        self._known: dict[bytes, list[int]] = {}
 
     def _treatments(self, gathered: _Gathered, end: int) -> None:
         self.blocked = np.zeros(end, bool)
@@ -281,7 +282,7 @@ class Encoding:
 
     def _ranks(self, boxes: Sequence[ValueBox | None]) -> tuple[Ints, Ints]:
         low, high = np.zeros((2, len(boxes), INTERVALS), np.int32)
-        self.ends: list[list[int]] = []
+        self.ends: list[NDArray[Any]] = []
         for dimension in range(INTERVALS):
             pairs = [(0, 0) if box is None else box.intervals[dimension] for box in boxes]
             ends = sorted({end for first, last in set(pairs) for end in (first, last + 1)})
@@ -292,7 +293,7 @@ class Encoding:
             ]
             # Of entries that take every packet: from the first end on.
             low[[box is None for box in boxes], dimension] = 0
-            self.ends.append(ends)
+            self.ends.append(as_values(ends))
         return low, high
 
     def _bits(self, boxes: Sequence[ValueBox | None], first_output: int, end: int) -> Words:
@@ -370,26 +371,27 @@ class Encoding:
         """Give, by port and by index in `asked`, whether packets that leave by the port are asked for."""
         return np.stack([members(egress, PORTS.bit_length()) for *_, egress in self.asked], axis=1)
 
-    def boxes(self, root: Ints, low: Ints, high: Ints, bits: Words) -> list[list[ValueBox]]:
-        """Give cells, parts of boxes of `within`, as boxes: several where pairs of ToS and TAG are no product."""
-        intervals = zip(
-            *(
-                [(ends[first], ends[end] - 1) for first, end in zip(firsts, highs, strict=True)]
-                for ends, firsts, highs in zip(self.ends, low.T.tolist(), high.T.tolist(), strict=True)
-            ),
-            strict=True,
-        )
-        wholes = [self.within[number].subsets for number in root.tolist()]
-        subsets = [[whole[dimension] for whole in wholes] for dimension in Subset]
+    def boxes(self, root: Ints, low: Ints, high: Ints, bits: Words) -> tuple[Boxes, NDArray[np.intp]]:
+        """Give cells, parts of boxes of `within`, as boxes, and the number of the cell of each box.
+
+        There are several of a cell where its pairs of ToS and TAG are no product.
+        """
+        found = []
+        for number, key in enumerate(voids(np.column_stack((root.astype(np.uint64), bits))).tolist()):
+            if key not in self._known:
+                self._known[key] = list(self._kinds_of(self.within[root[number]].subsets, bits[number]))
+            found.append(self._known[key])
+        cell = np.repeat(np.arange(len(root)), [len(each) for each in found])
+        kind = np.array([number for each in found for number in each], np.int32)
+        return Boxes(self.ends, low[cell], high[cell], self.kinds, kind), cell
+
+    def _kinds_of(self, whole: Subsets, bits: Words) -> Iterator[int]:
+        subsets = list(whole)
         for number, dimension in enumerate(SIMPLE):
-            subsets[dimension] = _each(bits[:, self.words[INTERVALS + number]], self.atoms[number].integer)
-        before = zip(*subsets[: Subset.TOS], strict=True)
-        after = zip(*subsets[Subset.TAG + 1 :], strict=True)
-        marks = _each(bits[:, self.words[MARK]], self._products)
-        return [
-            [ValueBox(sides, (*first, tos, tags, *last)) for tos, tags in products]
-            for sides, first, products, last in zip(intervals, before, marks, after, strict=True)
-        ]
+            subsets[dimension] = self.atoms[number].integer(bits[self.words[INTERVALS + number]])
+        for tos, tags in self._products(bits[self.words[MARK]]):
+            subsets[Subset.TOS], subsets[Subset.TAG] = tos, tags
+            yield self.kinds.setdefault(tuple(subsets), len(self.kinds))
 
     def _products(self, words: Words) -> list[tuple[int, int]]:
         by_tos: dict[int, int] = {}
@@ -400,12 +402,11 @@ class Encoding:
         return list(by_tos.items())
 
 
-def _each(rows: Words, make: Callable[[Words], Made]) -> list[Made]:
-    """Make something of each row; of rows that are equal once."""
-    distinct, index = np.unique(rows, axis=0, return_inverse=True)
-    made = [make(row) for row in distinct]
-    return [made[number] for number in index.reshape(-1).tolist()]
-
-
 def _integer(row: Bools) -> int:
     return int.from_bytes(np.packbits(row, bitorder="little").tobytes(), "little")
+
+
+def voids(rows: NDArray[Any]) -> NDArray[Any]:
+    """Give rows as values that compare."""
+    rows = np.ascontiguousarray(rows)
+    return rows.view(f"V{rows.itemsize * rows.shape[1]}").reshape(-1)

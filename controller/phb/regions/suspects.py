@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from phb.regions.encoding import DIMENSIONS, INTERVALS, Bools, Encoding, Entries, Ints
+from phb.packets.many import Ints
+from phb.regions.encoding import DIMENSIONS, INTERVALS, Bools, Encoding, Entries, voids
 
 _MANY: Final = 300_000
 """Pairs of one kind of lists that are remembered; if there are more, only the entries are."""
@@ -77,7 +78,7 @@ class _List:
         without = start + np.flatnonzero(entries.without[start:end])
         asked = encoding.raw[without - first] if start >= first else np.zeros(len(without), np.int32)
         unless: dict[int, list[bytes]] = {}
-        keys = _voids(_rows(entries.chosen(without), asked)).tolist()
+        keys = voids(_rows(entries.chosen(without), asked)).tolist()
         for group, key in zip(entries.group[without].tolist(), keys, strict=True):
             unless.setdefault(group, []).append(key)
         excepted = {group: b"".join(sorted(each)) for group, each in unless.items()}
@@ -141,12 +142,12 @@ def _taken_until(one: _List, other: _List) -> Ints:
     covers = _Boxes(other.rows[other.whole], other.runs[other.whole], np.flatnonzero(other.whole))
     covers = covers.joined(_unions(covers, other.words))
     known: dict[tuple[bytes, bytes], int] = {}
-    boxes = [(key, b"") for key in _voids(covers.rows).tolist()]
-    boxes += zip(_voids(other.rows).tolist(), other.excepted, strict=True)
+    boxes = [(key, b"") for key in voids(covers.rows).tolist()]
+    boxes += zip(voids(other.rows).tolist(), other.excepted, strict=True)
     for box, order in zip(boxes, [*covers.until.tolist(), *range(len(other.rows))], strict=True):
         known[box] = min(order, known.get(box, order))
     left = []
-    for number, box in enumerate(zip(_voids(one.rows).tolist(), one.excepted, strict=True)):
+    for number, box in enumerate(zip(voids(one.rows).tolist(), one.excepted, strict=True)):
         # A step without exceptions takes what one with any does.
         found = [known[each] for each in (box, (box[0], b"")) if each in known]
         if found:
@@ -209,7 +210,7 @@ def _united(of: _Boxes, dimension: int, words: slice) -> _Boxes:
     """Unite boxes of one run that differ in one dimension alone, and have no gap between them."""
     interval = dimension < INTERVALS
     own = [dimension, INTERVALS + dimension] if interval else list(range(_BITS + words.start, _BITS + words.stop))
-    others = _voids(np.column_stack((np.delete(of.rows, own, axis=1), of.runs)))
+    others = voids(np.column_stack((np.delete(of.rows, own, axis=1), of.runs)))
     group = np.unique(others, return_inverse=True)[1].reshape(-1)
     low, high = of.rows[:, dimension], of.rows[:, INTERVALS + dimension]
     order = np.lexsort((low, group)) if interval else np.argsort(group, kind="stable")
@@ -231,9 +232,3 @@ def _united(of: _Boxes, dimension: int, words: slice) -> _Boxes:
 
 def _rows(entries: Entries, asked: Ints) -> NDArray[np.int64]:
     return np.column_stack((entries.low, entries.high, entries.bits.view(np.int64), asked)).astype(np.int64)
-
-
-def _voids(rows: NDArray[np.int64]) -> NDArray[Any]:
-    """Give rows as values that compare."""
-    rows = np.ascontiguousarray(rows)
-    return rows.view(f"V{rows.itemsize * rows.shape[1]}").reshape(-1)
