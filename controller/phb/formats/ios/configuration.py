@@ -53,6 +53,7 @@ class AccessList:
     extended: bool
     origin: Origin
     version: int = field(default=4, kw_only=True)
+    mask_optional: bool = field(default=False, kw_only=True)
     entries: list[AccessEntry] = field(default_factory=list)
     errors: list[InputError] = field(default_factory=list)
 

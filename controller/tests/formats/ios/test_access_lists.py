@@ -175,3 +175,26 @@ def test_list_without_entries_filters_nothing(ios, text):
     assert [(str(notice.origin), notice.message) for notice in policy.notices if not notice.aside] == [
         (EMPTY[text], "access list 'a' filters nothing: it has no entries")
     ]
+
+
+# Entries as NX-OS and EOS print them, in lists without a kind, and the same as IOS does.
+OTHERS = {
+    "permit ip 10.0.0.0/8 192.0.2.1/32": "permit ip 10.0.0.0 0.255.255.255 host 192.0.2.1",
+    "permit ip 10.1.2.3/8 0.0.0.0/0": "permit ip 10.0.0.0 0.255.255.255 any",
+    "10 permit tcp 192.0.2.1 any eq ssh": "10 permit tcp host 192.0.2.1 any eq 22",
+    "permit tcp 10.0.0.0 0.0.0.255 eq https any": "permit tcp 10.0.0.0 0.0.0.255 eq 443 any",
+}
+
+
+@pytest.mark.parametrize("entry", OTHERS)
+def test_entry_of_another_system(ios, entry):
+    filtered = "interface FastEthernet0/0\n ip access-group a in\n"
+    found = ios(f"ip access-list a\n statistics per-entry\n {entry}\n{filtered}")
+    assert found == ios(f"ip access-list extended a\n {OTHERS[entry]}\n{filtered}")
+
+
+def test_an_address_with_a_length(ios):
+    found = ios("interface Ethernet1/1\n ip address 192.0.2.1/31\nip route 10.0.0.0/8 Null0\n")
+    assert found == ios(
+        "interface Ethernet1/1\n ip address 192.0.2.1 255.255.255.254\nip route 10.0.0.0 255.0.0.0 Null0\n"
+    )

@@ -7,7 +7,6 @@ from phb.formats.ios import read
 from phb.model import Dialect
 
 NOTED = {
-    "a list of no packets": "ip access-list role-based r\n deny ip\n",
     "a word": "redundancy-of-tomorrow on\n",
     "a block": "flurb 1\n class voice\n  priority 100\n police 8000\n",
     "a block in an interface": "interface Fa0/0\n flurb 1\n  priority 100\n bandwidth 5\n",

@@ -70,6 +70,7 @@ VIRTUAL = [
     "Virtual-TokenRing",
     "VirtualPortGroup",
     "Vlan",
+    "Vxlan",
     "Wlan-ap",
     "Wlan-GigabitEthernet",
     "nve",

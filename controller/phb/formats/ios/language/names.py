@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from ipaddress import AddressValueError, IPv4Address, IPv6Network, ip_address
+from ipaddress import AddressValueError, IPv4Address, IPv4Interface, IPv6Network, ip_address
 
 from phb.formats.ios.boxes import Interval
 from phb.formats.ios.language.lines import Words, abbreviated
@@ -58,7 +58,7 @@ PROTOCOLS = {
 }
 
 # Port names of "access-list (IP extended)" in the Cisco IOS IP Command Reference, by IANA number; IOS XE prints 135 and
-# its own connections' 15001 and 15002 as words, too.
+# its own connections' 15001 and 15002 as words, too, EOS ssh and https.
 TCP_PORTS = {
     "bgp": 179,
     "chargen": 19,
@@ -76,6 +76,7 @@ TCP_PORTS = {
     "ftp-data": 20,
     "gopher": 70,
     "hostname": 101,
+    "https": 443,
     "ident": 113,
     "irc": 194,
     "klogin": 543,
@@ -90,6 +91,7 @@ TCP_PORTS = {
     "pop2": 109,
     "pop3": 110,
     "smtp": 25,
+    "ssh": 22,
     "sunrpc": 111,
     "syslog": 514,
     "tacacs": 49,
@@ -172,6 +174,26 @@ def take_address(words: Words, what: str = "an IPv4 address") -> IPv4Address:
     return address
 
 
+def take_interface_address(words: Words, what: str = "an IPv4 address") -> tuple[IPv4Address, int]:
+    """Take an address and the length that its netmask says, or both as ``A/LENGTH``, as NX-OS and EOS print them."""
+    found = _maybe_prefix(words)
+    if found is not None:
+        return found
+    address = take_address(words, what)
+    return address, take_prefix_length(words)
+
+
+def _maybe_prefix(words: Words) -> tuple[IPv4Address, int] | None:
+    try:
+        interface = IPv4Interface(words.peek() or "")
+    except ValueError:
+        return None
+    if "/" not in str(words.peek()):
+        return None
+    words.next("a prefix")
+    return interface.ip, interface.network.prefixlen
+
+
 def take_prefix_length(words: Words) -> int:
     """Take the length that a netmask says."""
     mask = int(take_address(words, "a netmask such as 255.255.255.0"))
@@ -191,8 +213,11 @@ def looks_like_address(word: str | None) -> bool:
 
 
 def take_addresses(words: Words, *, mask_optional: bool = False) -> tuple[Interval | None, ...]:
-    """Take ``any``, ``host A`` or ``A WILDCARD`` as intervals; None is every address."""
+    """Take ``any``, ``host A``, ``A WILDCARD`` or ``A/LENGTH`` as intervals; None is every address."""
     expected = "'any', 'host ADDRESS' or 'ADDRESS WILDCARD'"
+    prefix = _maybe_prefix(words)
+    if prefix is not None:
+        return _intervals(words, int(prefix[0]), (1 << 32 - prefix[1]) - 1) if prefix[1] else (None,)
     word = words.peek()
     if word is not None and not looks_like_address(word) and not abbreviated(word, ("any", "host")):
         words.fail(expected)

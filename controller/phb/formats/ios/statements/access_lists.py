@@ -82,6 +82,15 @@ def _named(configuration: Configuration, _: object, words: Words) -> Mode:
     return Mode(EXTENDED if extended else STANDARD, access_list)
 
 
+@GLOBAL.statement("ip access-list")
+def _of_one_kind(configuration: Configuration, _: object, words: Words) -> Mode:
+    """Open a list as NX-OS and EOS print it: they know extended ones only, with ``A`` for ``host A``."""
+    access_list = _list(configuration, words.name("an access list's name"), True, words.line)
+    access_list.mask_optional = True
+    words.done()
+    return Mode(EXTENDED, access_list)
+
+
 @GLOBAL.statement("ipv6 access-list")
 def _ipv6(configuration: Configuration, _: object, words: Words) -> Mode:
     access_list = _list(configuration, words.name("an IPv6 access list's name"), True, words.line, version=6)
@@ -113,6 +122,11 @@ def _named_entry(configuration: Configuration, access_list: AccessList, words: W
     _entry(configuration, access_list, words, sequence)
 
 
+@EXTENDED.statement("counters per-entry", "statistics per-entry", aside=True)
+def _count(configuration: Configuration, access_list: AccessList, words: Words) -> None:
+    configuration.aside(words.origin, f"'{words.phrase}' has no effect: counters tell how often a rule is met")
+
+
 @EXTENDED.statement("dynamic", "evaluate")
 @IPV6.statement("evaluate")
 def _dynamic(configuration: Configuration, access_list: AccessList, words: Words) -> None:
@@ -124,7 +138,7 @@ def _entry(configuration: Configuration, access_list: AccessList, words: Words, 
     if action == "remark":
         return
     if access_list.extended:
-        boxes, groups, last = _extended_boxes(words, access_list.version)
+        boxes, groups, last = _extended_boxes(words, access_list)
         sequence = last if sequence is None else sequence
     else:
         boxes, groups = _standard_boxes(words), ()
@@ -147,17 +161,20 @@ def _standard_boxes(words: Words) -> tuple[IosBox, ...]:
     return tuple(IosBox(version=4, source=source, origin=words.origin) for source in sources)
 
 
-def _extended_boxes(words: Words, version: int) -> tuple[tuple[IosBox, ...], tuple[GroupUse, ...], int | None]:
+def _extended_boxes(
+    words: Words, access_list: AccessList
+) -> tuple[tuple[IosBox, ...], tuple[GroupUse, ...], int | None]:
     """Read an extended entry: its boxes, the object groups that narrow it, and the sequence number behind it."""
+    version = access_list.version
     groups: list[GroupUse] = []
     if version == 4 and words.maybe("object-group"):
         protocol = None
         groups.append(GroupUse("service", words.name("an object group's name")))
     else:
         protocol = _protocol(words, version)
-    sources = _addresses(words, version, "source", groups)
+    sources = _addresses(words, access_list, "source", groups)
     source_ports = _ports(words, protocol)
-    destinations = _addresses(words, version, "destination", groups)
+    destinations = _addresses(words, access_list, "destination", groups)
     destination_ports = _ports(words, protocol)
     icmp = None
     if protocol == ICMP_VERSIONS[version]:
@@ -180,11 +197,13 @@ def _extended_boxes(words: Words, version: int) -> tuple[tuple[IosBox, ...], tup
     return boxes, tuple(groups), sequence
 
 
-def _addresses(words: Words, version: int, place: str, groups: list[GroupUse]) -> tuple[Interval | None, ...]:
-    if version == 6:
+def _addresses(
+    words: Words, access_list: AccessList, place: str, groups: list[GroupUse]
+) -> tuple[Interval | None, ...]:
+    if access_list.version == 6:
         return take_ipv6_addresses(words)
     if not words.maybe("object-group"):
-        return take_addresses(words)
+        return take_addresses(words, mask_optional=access_list.mask_optional)
     groups.append(GroupUse(place, words.name("an object group's name")))
     return (None,)
 

@@ -8,7 +8,7 @@ from phb.formats.ios.configuration import Configuration, RouteMap
 from phb.formats.ios.language.interface_names import take_interface
 from phb.formats.ios.language.lines import Words
 from phb.formats.ios.language.modes import GLOBAL, IN_BLOCK, ROUTE_MAP
-from phb.formats.ios.language.names import looks_like_address, take_address, take_ipv6_network, take_prefix_length
+from phb.formats.ios.language.names import looks_like_address, take_interface_address, take_ipv6_network
 from phb.formats.ios.language.vocabulary import Mode
 from phb.model import Route
 
@@ -35,8 +35,7 @@ def _route(configuration: Configuration, _: object, words: Words) -> None:
     if words.maybe_blotted():
         configuration.note(words.origin, "a route has no effect: its destination is blotted out; write it in YAML")
         return
-    address = take_address(words, "a destination such as 10.0.0.0")
-    length = take_prefix_length(words)
+    address, length = take_interface_address(words, "a destination such as 10.0.0.0")
     network = IPv4Network((int(address), length), strict=False)
     if network.network_address != address:
         words.line.fail(f"'{address}' with the mask of /{length}", f"'{network.network_address}'")

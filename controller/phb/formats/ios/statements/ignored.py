@@ -102,6 +102,8 @@ BLOCKS = {
     "ephone-dn": "voice calls are the router's own packets",
     "event manager": MANAGEMENT,
     "flow": MEASURING,
+    "ip access-list fqdn": "phb has no lists of names",
+    "ip access-list role-based": "phb has no security groups",
     "ipv6 router": ROUTING,
     "mgcp": "voice calls are the router's own packets",
     "map-class": "it has no effect unless an interface has it, which is an error",

@@ -6,7 +6,7 @@ from phb.formats.ios.configuration import Amount, Configuration, FlowFairness, I
 from phb.formats.ios.language.interface_names import PHYSICAL, take_interface
 from phb.formats.ios.language.lines import Words
 from phb.formats.ios.language.modes import GLOBAL, INTERFACE, MQC
-from phb.formats.ios.language.names import VLANS, take_address, take_prefix_length
+from phb.formats.ios.language.names import VLANS, take_interface_address
 from phb.formats.ios.language.vocabulary import Mode
 from phb.formats.ios.statements.early_detection import take_random_detect
 from phb.formats.ios.statements.rates import KILOBITS, SHAPED, note_bursts, take_bursts, take_conversations
@@ -40,8 +40,7 @@ def _ip_address(configuration: Configuration, interface: Interface, words: Words
     if words.maybe_blotted():
         configuration.note(words.origin, f"the address of {interface.name} is blotted out; write it in YAML")
         return
-    address = take_address(words)
-    take_prefix_length(words)
+    address, _ = take_interface_address(words)
     if words.maybe("secondary"):
         configuration.note(words.origin, "a secondary address has no effect: a port is known by its first one")
         return
