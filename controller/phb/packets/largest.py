@@ -12,12 +12,13 @@ from typing import Final
 
 from phb.packets.boxes import Interval, ValueBox, intersection
 from phb.packets.joining import merge
-from phb.packets.many import Boxes
+from phb.packets.many import Boxes, without_vlan
 from phb.packets.space import Dimension, Subset, every_packet
 from phb.packets.words import Naming, Words, in_words
 
 _AT_ONCE: Final = 150  # boxes that are put into words together: the time grows with the square of their number
-_MERGED: Final = 2_000  # the largest, of which these are taken
+_MERGED: Final = 2_000  # boxes that are all joined before ...
+_LARGEST: Final = 500  # ... and those that are if there are more
 _SAID: Final = 20  # boxes that are put into words if there are more: nobody reads hundreds
 
 
@@ -69,7 +70,7 @@ def largest_in_words(
     """
     largest = boxes
     if len(boxes) > _MERGED:
-        largest = boxes.largest(_MERGED) if isinstance(boxes, Boxes) else sorted(boxes, key=_size)[:_MERGED]
+        largest = boxes.largest(_LARGEST) if isinstance(boxes, Boxes) else sorted(boxes, key=_size)[:_LARGEST]
     merged = merge(largest)
     left = len(boxes) - len(largest)
     if not left and len(merged) <= _AT_ONCE:
@@ -84,5 +85,5 @@ def largest_in_words(
 
 
 def _size(box: ValueBox) -> tuple[int, tuple[Interval, ...]]:
-    """Sort the largest first, then by addresses and ports."""
-    return -prod(high - low + 1 for low, high in box.intervals), box.intervals
+    """Sort the largest first, then by addresses and ports: as `Boxes.largest` does."""
+    return -prod(high - low + 1 for low, high in without_vlan(box.intervals)), box.intervals
