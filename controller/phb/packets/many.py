@@ -28,6 +28,20 @@ def without_vlan(sides: Sequence[Any]) -> Sequence[Any]:
     return (*sides[: Dimension.VLAN], *sides[Dimension.VLAN + 1 :])
 
 
+def alike(columns: Sequence[NDArray[np.signedinteger]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Put rows together that are equal, of numbers from -1 on: gives their order, and where each group begins in it."""
+    number, total = np.zeros(len(columns[0]), np.int64), 1
+    for column in columns:
+        size = int(column.max(initial=-1)) + 2
+        if total * size > _SMALL:
+            number = np.unique(number, return_inverse=True)[1]
+            total = len(number)
+        number = number * size + (column + 1)
+        total *= size
+    order = np.argsort(number, kind="stable")
+    return order, np.flatnonzero(np.diff(number[order], prepend=-1))
+
+
 class Boxes(Sequence[ValueBox]):
     """Boxes in common coordinates.
 
@@ -95,15 +109,20 @@ class Boxes(Sequence[ValueBox]):
 
     def volume(self, within: ValueBox | None = None) -> int:
         """Give the number of combinations of values in these boxes, which are disjoint; or of those in another."""
-        if not len(self):
-            return 0
-        total = 0
-        for number, subsets in self.subsets():
+        return sum(int(volumes.sum()) for _, volumes in self.volumes(within))
+
+    def volumes(self, within: ValueBox | None = None) -> Iterator[tuple[NDArray[np.intp], NDArray[Any]]]:
+        """Give some of these boxes, by index, and the number of combinations of values in each; the others have none.
+
+        Args:
+            within: Only those in this box count.
+        """
+        for number, subsets in self.subsets() if len(self) else ():
             asked = subsets if within is None else [a & b for a, b in zip(subsets, within.subsets, strict=True)]
             if all(asked):
-                part = self.chosen(self.kind == number)
-                total += prod(bits.bit_count() for bits in asked) * int(part._sizes_within(within).sum())
-        return total
+                rows = np.flatnonzero(self.kind == number)
+                sizes = self.chosen(rows)._sizes_within(within).astype(object)
+                yield rows, prod(bits.bit_count() for bits in asked) * sizes
 
     @property
     def sizes(self) -> NDArray[Any]:
@@ -141,14 +160,16 @@ class Boxes(Sequence[ValueBox]):
 
     @staticmethod
     def _widths(sides: Iterable[Sequence[NDArray[Any]]]) -> NDArray[Any]:
-        # Ports, VLANs and messages together are fewer than 2^62.
         small: Any = np.int64(1)
         large: Any = 1
+        most = 1
         for low, behind in sides:
-            if low.dtype == object:
-                large = large * (behind - low)
+            width = behind - low
+            widest = int(width.max(initial=1))
+            if width.dtype == object or most * widest >= _SMALL:
+                large = large * width.astype(object)
             else:
-                small = small * (behind - low)
+                small, most = small * width, most * widest
         return np.asarray(large * small)
 
     def __len__(self) -> int:
