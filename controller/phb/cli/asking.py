@@ -12,9 +12,10 @@ from phb.cli.output import print_made_up, print_notices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
-    from phb.comparing.checking import Explaining
-    from phb.searching.telling import Subject
+    from phb.device.artifact import Artifact
+    from phb.searching.telling import Region, Subject
 
 
 @dataclass(frozen=True)
@@ -36,25 +37,24 @@ class QuestionOptions:
     def subject(self, files: Sequence[str], *, quiet: bool) -> Asked:
         """Read and compile the policy; without --at, packets at all times are meant."""
         from phb.comparing.alone import standing_alone
-        from phb.comparing.checking import Explaining
+        from phb.compiler import compile_policy
         from phb.inventory import TargetKind
         from phb.packets.epochs import Epochs
         from phb.searching.telling import Subject
         from phb.sources import read_sources
 
-        read = read_sources(files, self.reading.format_name, self.reading.options())
+        read = read_sources(files, self.reading.format_name, self.reading.options(attach=True))
         (policy,), made_up = standing_alone([read])
         now, artifact = self.reading.moment(), self.program.load()
         target = (check_target(self.target) or TargetKind.PHB_SWITCH).value
         # What the compiler refuses has no treatment.
-        explaining = Explaining(policy, artifact, target)
-        intent = explaining.compile(now)
+        intent = compile_policy(policy, artifact, at=now, target=target)
         if not quiet:
             # The compiler's tell which rules don't count at its one moment.
             print_notices(policy.notices if self.reading.at is None else intent.notices)
             print_made_up(made_up)
         epochs = Epochs.at(now) if self.reading.at is not None else Epochs.of([policy], now)
-        return Asked(Subject.of(policy, epochs), explaining, made_up)
+        return Asked(Subject.of(policy, epochs), artifact, target, now, made_up)
 
 
 @dataclass(frozen=True)
@@ -66,5 +66,13 @@ class Asked:
     """
 
     subject: Subject
-    explaining: Explaining
+    artifact: Artifact
+    target: str
+    now: datetime
     made_up: tuple[str, ...] = ()
+
+    def explained(self, regions: Sequence[Region]) -> list[Region]:
+        """Run the examples through the model of the pipeline."""
+        from phb.searching.telling import explained
+
+        return explained(self.subject, self.artifact, self.target, regions, self.now)

@@ -21,7 +21,16 @@ from phb.cli.options import (
     grouped,
     open_state,
 )
-from phb.cli.output import console, print_error, print_errors, print_json, print_made_up, print_solver_hint, working
+from phb.cli.output import (
+    console,
+    print_error,
+    print_errors,
+    print_json,
+    print_made_up,
+    print_solver_hint,
+    print_warnings,
+    working,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -204,7 +213,7 @@ def _document(
         return Document(tuple(comparisons), known.only_a, known.only_b, made, by)
     try:
         with budget.enforced():
-            a, b = (read_side(side, reading.format_name, reading.options(), places) for side in sides)
+            a, b = (read_side(side, reading.format_name, reading.options(attach=True), places) for side in sides)
     except TimeOver:
         return Document((unread(names[0], names[1], budget),), made=made, made_by=by)
     return Document((_compared(a, b, artifact, wanted, None),), made=made, made_by=by)
@@ -217,7 +226,10 @@ def _compared(a: Input, b: Input, artifact: Artifact, wanted: Wanted, node: str 
     policies, made_up = standing_alone((a.policy, b.policy))
     a, b = replace(a, policy=policies[0]), replace(b, policy=policies[1])
     with working(f"comparing {node}" if node else "comparing") as advance:
-        return replace(compare(a, b, artifact, wanted, node=node, progress=advance), made_up=made_up)
+        told = compare(a, b, artifact, wanted, node=node, progress=advance)
+    # What has no effect is the same on both sides, whatever it says.
+    warnings = dict.fromkeys(str(each) for policy in policies for each in policy.notices if not each.aside)
+    return replace(told, made_up=made_up, warnings=tuple(warnings))
 
 
 def _print(output: Console, told: Document) -> None:
@@ -235,6 +247,7 @@ def _print_comparison(output: Console, told: Comparison) -> None:
         output.print(f"node {told.node}", style="bold", soft_wrap=True)
     output.print(f"A: {told.a.words}", soft_wrap=True)
     output.print(f"B: {told.b.words}", soft_wrap=True)
+    print_warnings(told.warnings)
     print_made_up(told.made_up)
     for region in told.regions:
         _print_region(output, region)
@@ -283,11 +296,5 @@ def _print_difference(output: Console, told: Difference) -> None:
 
 
 def _places_words(places: tuple[Place, ...]) -> str:
-    words = [_place_words(each) for each in places[:_PARTS]]
+    words = [str(each) for each in places[:_PARTS]]
     return ", ".join(words + [f"{len(places) - _PARTS} more"] * (len(places) > _PARTS))
-
-
-def _place_words(place: Place) -> str:
-    if not place.file:
-        return place.name or "no rule"
-    return f"{place.name} {place.file}:{place.line}".strip() if place.line else f"{place.name} {place.file}".strip()

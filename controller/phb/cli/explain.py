@@ -106,7 +106,7 @@ def explain(
     captured = packets.capture is not None
     if not packets.packet and not captured:
         raise InputError(Origin("explain"), "no packet", "--packet TEXT or --capture FILE")
-    (policy,), made_up = standing_alone([read_sources(files, reading.format_name, reading.options())])
+    (policy,), made_up = standing_alone([read_sources(files, reading.format_name, reading.options(attach=True))])
     rates = parse_rates(policy, packets.rate or ())
     beyond: list[Notice] = []
     told = explain(

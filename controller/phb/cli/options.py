@@ -99,11 +99,11 @@ class ReadingOptions:
         typer.Option(metavar="NAME", help="Which IOS wrote the files, where they don't say so.  (default: none)"),
     ] = None
 
-    def options(self) -> ReadOptions:
-        """Give the options of reading files."""
+    def options(self, *, attach: bool = False) -> ReadOptions:
+        """Give the options of reading files; `attach` is for questions that no switch is asked."""
         from phb.formats.format import ReadOptions
 
-        return ReadOptions(_dialect(self.dialect))
+        return ReadOptions(_dialect(self.dialect), attach)
 
     def moment(self) -> datetime:
         """Give the moment of the whole command: the clock is read once, here."""

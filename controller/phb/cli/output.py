@@ -162,6 +162,11 @@ def print_notices(notices: Iterable[Notice], *, notes: bool = False) -> None:
         print_error(f"{lines} bear on packets (phb check --notes lists them)")
 
 
+def print_warnings(words: Iterable[str]) -> None:
+    """Print warnings on standard error."""
+    _print_warnings(f"warning: {each}" for each in words)
+
+
 def print_made_up(words: Iterable[str]) -> None:
     """Say on standard error, in one line, what no file says and was made up."""
     told = "; ".join(words)

@@ -3,8 +3,8 @@
 A question that no switch is asked needs numbers only to tell ports apart. They are made up by name, the same for all
 policies, and then also where packets go, which such files don't say either:
 
-- two ports are wired to each other;
-- of more ports nobody knows which leads to which, so each is wired to one that has no policy, ``opposite-NAME``: what
+- two ports with addresses are wired to each other;
+- of others nobody knows which leads to which, so each is wired to one that has no policy, ``opposite-NAME``: what
   comes in there leaves by the port, and what comes in at the port leaves there.
 """
 
@@ -65,7 +65,7 @@ def standing_alone(policies: Sequence[PolicySet]) -> Standing:
         if any(lacking):
             whole = tuple(_led_as(each, leading) if lack else each for each, lack in zip(whole, lacking, strict=True))
             made_up += ("only one side says where packets go: taken for both",)
-    elif len(set(names)) == 1 and len(names[0]) == 2:
+    elif len(set(names)) == 1 and len(names[0]) == 2 and all(port.address for each in whole for port in each.ports):
         one, other = names[0]
         made_up += (f"no file says where packets go: {one} is wired to {other}",)
         whole = tuple(_wired(policy, ((one, other),)) for policy in whole)

@@ -7,9 +7,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 
+import numpy as np
+
 from phb.behaviour.deciding import NONE, first
 from phb.behaviour.facts import SENT_TO
 from phb.behaviour.policy import behaviour_of_policy
+from phb.behaviour.policy.statements import Statements
 from phb.comparing import checking, differences, telling
 from phb.comparing.contrast import Acting
 from phb.comparing.traffic import Traffic
@@ -19,11 +22,11 @@ from phb.model import PolicySet
 from phb.origin import UNKNOWN, Origin
 from phb.packets.boxes import ValueBox
 from phb.packets.epochs import Epochs
-from phb.packets.example import Example, example, familiar_first, sent_to
+from phb.packets.example import Example, example, oddness, sent_to
 from phb.packets.frames import packet_of_frame
 from phb.packets.largest import largest_in_words, share
 from phb.packets.many import Boxes
-from phb.packets.space import Subset, first_packet
+from phb.packets.space import Packet, Subset, first_packet
 from phb.packets.words import Naming, in_words
 from phb.regions.budget import Budget, TimeOver
 from phb.targets import DEFAULT_TARGET
@@ -102,7 +105,7 @@ def compare(
     why = TOO_MANY if finding.given >= _MOST_CELLS else TOO_LONG
     weights = [_Weight(region, traffic) for region in found.regions]
     weights.sort(key=lambda each: each.order)
-    checker = _Checker(acting, explaining, naming, wanted.at)
+    checker = _Checker(policies, acting, explaining, naming, wanted.at)
     told: list[telling.Region] = []
     with suppress(TimeOver), budget.enforced():
         for number, weight in enumerate(weights[: wanted.limit], start=1):
@@ -173,21 +176,29 @@ class _Checker:
 
     def __init__(
         self,
+        policies: Sequence[PolicySet],
         acting: Sequence[Acting],
         explaining: Sequence[checking.Explaining],
         naming: Naming,
         at: datetime,
     ) -> None:
         self._acting, self._explaining, self._naming, self._at = acting, explaining, naming, at
+        self._statements = [Statements(policy) for policy in policies]
 
     def example(self, boxes: Boxes) -> Example | None:
         """Give an example of some boxes; None where no packet of them can be sent."""
-        for box in familiar_first(boxes, self._naming):
+        for box in self._ordered(boxes):
             try:
                 return self._sent(example(box, self._naming), box)
             except ValueError:
                 continue
         return None
+
+    def _ordered(self, boxes: Boxes) -> Iterator[ValueBox]:
+        """Give boxes of which people know packets first."""
+        odd = {number: oddness(ValueBox((), subsets), self._naming) for number, subsets in boxes.subsets()}
+        for each in sorted(set(odd.values())):
+            yield from boxes.chosen(np.isin(boxes.kind, [number for number in odd if odd[number] == each]))
 
     def _sent(self, one: Example, box: ValueBox) -> Example:
         """Send an example to the MAC address of the router's port that it arrives at, where there is one."""
@@ -206,6 +217,20 @@ class _Checker:
         arrival = parse_packet(one.text, Origin("--packet"))
         made = [each.see(arrival, self._number(arrival.port), one.at or self._at) for each in self._explaining]
         return made[0], made[1]
+
+    def places(
+        self, each: differences.Difference, one: Example | None
+    ) -> tuple[tuple[telling.Place, ...], tuple[telling.Place, ...]]:
+        """Give what decided in A and in B, with the statements that take an example."""
+        packet = None
+        if one is not None:
+            arrival = parse_packet(one.text, Origin("--packet"))
+            packet = packet_of_frame(arrival.frame, self._number(arrival.port))
+        a, b = self._statements
+        return (
+            tuple(_place(by, a, packet) for by in each.a_by),
+            tuple(_place(by, b, packet) for by in each.b_by),
+        )
 
     def _number(self, reference: str | int | None) -> int:
         if isinstance(reference, int):
@@ -230,7 +255,7 @@ def _told(number: int, weight: _Weight, naming: Naming, checker: _Checker) -> te
             checked, shows = checking.shown(each.what, *seen)
         if not shows:
             failed.append(each.what)
-        told.append(telling.Difference(each.what, each.a, each.b, _places(each.a_by), _places(each.b_by), checked))
+        told.append(telling.Difference(each.what, each.a, each.b, *checker.places(each, one), checked))
     return telling.Region(
         number,
         tuple(each.text for each in words),
@@ -245,12 +270,11 @@ def _told(number: int, weight: _Weight, naming: Naming, checker: _Checker) -> te
     )
 
 
-def _places(deciders: Sequence[differences.Decider]) -> tuple[telling.Place, ...]:
-    return tuple(_place(each) for each in deciders)
-
-
-def _place(decider: differences.Decider) -> telling.Place:
+def _place(decider: differences.Decider, statements: Statements, packet: Packet | None) -> telling.Place:
     origin = decider.origin
     if origin is None or origin == UNKNOWN:
         return telling.Place(decider.name)
-    return telling.Place(decider.name, origin.file, origin.line)
+    by = None if packet is None else statements.of(decider.name, packet)
+    if by is None or by.file != origin.file:
+        return telling.Place(decider.name, origin.file, origin.line)
+    return telling.Place(decider.name, origin.file, origin.line, by.statement, by.line)

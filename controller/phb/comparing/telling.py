@@ -39,11 +39,22 @@ class Place:
         name: Its name in the policy; empty where nothing decided.
         file: Where that is said; empty where it is said nowhere, as of what no rule takes.
         line: From 1; 0 is the whole file.
+        statement: The statement by which it takes the example, such as a line of an access list, in the format's words;
+            empty if it is the rule's own.
+        statement_line: Its line in the same file.
     """
 
     name: str
     file: str = ""
     line: int = 0
+    statement: str = ""
+    statement_line: int = 0
+
+    def __str__(self) -> str:
+        if not self.file:
+            return self.name or "no rule"
+        where = f"{self.name} {self.file}:{self.line}" if self.line else f"{self.name} {self.file}"
+        return where.strip() + (f", line {self.statement_line}: {self.statement}" if self.statement else "")
 
 
 @dataclass(frozen=True)
@@ -130,6 +141,7 @@ class Comparison:
         moments: Examples of the moments in which different rules count, ISO 8601; one if none asks for the time.
         seconds: How long it took.
         made_up: What no file says and was made up, in words; examples are explained in the same way.
+        warnings: What one of them says without effect, and so isn't compared either.
     """
 
     a: Side
@@ -145,6 +157,7 @@ class Comparison:
     moments: tuple[str, ...] = ()
     seconds: float = 0.0
     made_up: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def alike(self) -> bool:

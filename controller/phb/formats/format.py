@@ -13,9 +13,16 @@ from phb.origin import Origin
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """Facts that texts leave open: the dialect of an IOS file that names none."""
+    """Facts that texts leave open.
+
+    Attributes:
+        dialect: Of an IOS file that names none.
+        attach: Give lists and policy maps of IOS ports of their own where a file has no interface: for questions that
+            no switch is asked.
+    """
 
     dialect: Dialect | None = None
+    attach: bool = False
 
 
 @dataclass(frozen=True, slots=True)

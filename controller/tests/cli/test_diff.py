@@ -133,13 +133,14 @@ def test_json_has_what_is_documented(phb, files):
     assert region["matches"] == [
         {"match": {"ingress-port": ["line", "lan"], "protocol": "tcp", "destination-ports": 23}}
     ]
+    own = {"statement": "", "statement_line": 0}
     assert region["differences"] == [
         {
             "what": "permission",
             "a": "blocked",
             "b": "let through",
-            "a_places": [{"name": "telnet", "file": files["old"], "line": 6}],
-            "b_places": [{"name": "", "file": "", "line": 0}],
+            "a_places": [{"name": "telnet", "file": files["old"], "line": 6, **own}],
+            "b_places": [{"name": "", "file": "", "line": 0, **own}],
             "checked": ["dropped: blocked (admit)", "to lan"],
         }
     ]

@@ -16,8 +16,10 @@ policy-map out
  class voice
   set ip precedence 5
 interface FastEthernet0/0
+ ip address 192.0.2.1 255.255.255.0
  ip access-group guests in
 interface FastEthernet0/1
+ ip address 198.51.100.1 255.255.255.0
  service-policy output out
 """
 NEW = OLD.replace("eq telnet", "eq 22").replace("precedence 5", "precedence 4")
@@ -94,6 +96,41 @@ def test_check_numbers_where_nothing_is_numbered(phb, files, write_file):
     code, _, err = phb("check", files["old.cfg"], one)
     assert code == 2
     assert "port 'FastEthernet0/1' without a number" in err
+
+
+LIST = """\
+ip access-list edge.in
+ 10 deny tcp any any eq telnet
+ 20 permit ip any any
+class-map voice
+ match access-group name calls
+ip access-list calls
+ permit udp any any range 16384 32767
+policy-map wan
+ class voice
+  set dscp ef
+"""
+
+
+def test_lists_and_policy_maps_of_a_file_without_interfaces(phb, write_file):
+    old, new = write_file("old.txt", LIST), write_file("new.txt", LIST.replace("telnet", "22").replace("ef", "af41"))
+    code, out, err = phb("diff", old, new)
+    assert code == 1
+    assert "3 regions differ" in out
+    assert "udp from 0.0.0.0/0 to any ports 16384-32767, in opposite-wan" in out
+    assert f"(access-list edge.in in@edge-in {old}:1, line 2: 10 deny tcp any any eq telnet)" in out
+    assert f"warning: {old}:1: there is no interface: 'edge.in' is asked at a port 'edge-in' made up for it" in err
+    # Nothing is in use where a switch would be meant.
+    code, out, _ = phb("check", "--json", old)
+    assert (code, json.loads(out)["entries"]) == (0, 0)
+
+
+def test_the_line_of_a_list_that_blocks(phb, files):
+    _, out, _ = phb("search", files["old.cfg"], "--treatment", "permission=blocked")
+    assert f"at {files['old.cfg']}:12, line 3: deny tcp any any eq telnet\n" in out
+    _, out, _ = phb("search", "--json", files["old.cfg"], "--treatment", "permission=blocked")
+    (rule,) = json.loads(out)["regions"][0]["rules"]
+    assert (rule["line"], rule["statement"]) == (12, {"line": 3, "text": "deny tcp any any eq telnet"})
 
 
 def test_a_push_needs_numbers(phb, files):

@@ -20,7 +20,11 @@ def ports(*names):
     return f"ports: [{', '.join(f'{{name: {name}}}' for name in names)}]\n"
 
 
-ONE, TWO, THREE = ports("a"), ports("a10", "a2"), ports("a", "b", "c")
+def with_addresses(*names):
+    return ports(*(f"{name}, address: 192.0.2.{number}" for number, name in enumerate(names)))
+
+
+ONE, TWO, THREE = ports("a"), with_addresses("a10", "a2"), ports("a", "b", "c")
 NUMBERED = "ports: [{name: a, number: 7}, {name: b, number: 1}]\ncross-connects: [{between: [a, b]}]\n"
 DISCARD = "routes: [{destination: 10.0.0.0/8, discard: true}]\n"
 # Policies; of each its numbers by name, and its wires; how much was made up.
@@ -29,6 +33,11 @@ CASES = {
     "no ports": ([""], [({}, [])], 0),
     "numbered ports that lead nowhere": (["ports: [{name: a, number: 7}]\n"], [({"a": 7}, [])], 0),
     "two, in the order of people": ([TWO], [({"a2": 1, "a10": 2}, ["a2a10"])], 2),
+    "two that may have nothing to do with each other": (
+        [ports("a", "b")],
+        [({"a": 1, "b": 2, "opposite-a": 3, "opposite-b": 4}, ["aopposite-a", "bopposite-b"])],
+        2,
+    ),
     "one": ([ONE], [({"a": 1, "opposite-a": 2}, ["aopposite-a"])], 2),
     "numbers of the other one, and beyond": (
         [NUMBERED, THREE],
@@ -81,7 +90,7 @@ def test_where_it_matters_which_port_leads_where(case):
     with pytest.raises(InputError, match=message):
         standing_alone([yaml(THREE + text)])
     # Of two ports there is one way only.
-    standing_alone([yaml(ports("a", "b") + text)])
+    standing_alone([yaml(with_addresses("a", "b") + text)])
 
 
 @pytest.mark.parametrize(("count", "refused"), [(254, False), (255, True), (600, True)])

@@ -115,6 +115,7 @@ def _counted(count: int, one: str, many: str) -> str:
 
 def _place(place: Place) -> str:
     where = f"{place.file}:{place.line}" if place.file and place.line else place.file
+    where += f", line {place.statement_line}: {place.statement}" if place.statement else ""
     return " at ".join(part for part in (place.name, where) if part) or "nothing"
 
 

@@ -9,6 +9,7 @@ from phb.formats.ios.building.ports import build_ports
 from phb.formats.ios.building.queueing import build_queueing
 from phb.formats.ios.building.rules import build_rules
 from phb.formats.ios.building.subinterfaces import place_subinterfaces
+from phb.formats.ios.building.unattached import attach
 from phb.formats.ios.building.uses import settle
 from phb.formats.ios.dialects import UnsaidError, dialect
 from phb.formats.ios.parse import parse
@@ -21,11 +22,11 @@ def read(text: str, file: str, options: ReadOptions = READING) -> PolicySet:
     try:
         said = dialect(text, file, options.dialect)
     except UnsaidError as unsaid:
-        return _alike_in_all(text, file, unsaid)
-    return _read(text, file, said)
+        return _alike_in_all(text, file, unsaid, options)
+    return _read(text, file, said, options)
 
 
-def _alike_in_all(text: str, file: str, unsaid: UnsaidError) -> PolicySet:
+def _alike_in_all(text: str, file: str, unsaid: UnsaidError, options: ReadOptions) -> PolicySet:
     """Read a file that says no dialect, where that doesn't matter.
 
     Raises:
@@ -34,7 +35,7 @@ def _alike_in_all(text: str, file: str, unsaid: UnsaidError) -> PolicySet:
     found: list[PolicySet | InputError] = []
     for each in unsaid.dialects:
         try:
-            found.append(_read(text, file, each))
+            found.append(_read(text, file, each, options))
         except InputError as error:
             # What 11.3 refuses alone came later.
             if each is not Dialect.IOS_11_3:
@@ -48,8 +49,10 @@ def _alike_in_all(text: str, file: str, unsaid: UnsaidError) -> PolicySet:
     return last
 
 
-def _read(text: str, file: str, said: Dialect) -> PolicySet:
+def _read(text: str, file: str, said: Dialect, options: ReadOptions) -> PolicySet:
     configuration = parse(text, file, said)
+    if options.attach:
+        attach(configuration)
     place_subinterfaces(configuration)
     settle(configuration)
     ports = build_ports(configuration)

@@ -40,8 +40,9 @@ def settle(configuration: Configuration) -> None:
         if not interface.shut_down:
             configuration.errors += interface.errors
         for origin, message in interface.besides:
-            # Without conditions there, none can meet other packets than on the router.
-            (configuration.note if interface.port in asked else configuration.aside)(origin, message)
+            # Without conditions there, none can meet other packets than on the router; but what filters does so anyway.
+            filters = origin.statement.split()[0] == "zone-member"
+            (configuration.note if filters or interface.port in asked else configuration.aside)(origin, message)
 
 
 def _policy_maps_in(policy_map: PolicyMap) -> Iterable[str]:
