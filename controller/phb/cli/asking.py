@@ -12,10 +12,9 @@ from phb.cli.output import print_made_up, print_notices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
 
-    from phb.device.artifact import Artifact
-    from phb.searching.telling import Region, Subject
+    from phb.comparing.checking import Explaining
+    from phb.searching.telling import Subject
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class QuestionOptions:
     def subject(self, files: Sequence[str], *, quiet: bool) -> Asked:
         """Read and compile the policy; without --at, packets at all times are meant."""
         from phb.comparing.alone import standing_alone
-        from phb.compiler import compile_policy
+        from phb.comparing.checking import Explaining
         from phb.inventory import TargetKind
         from phb.packets.epochs import Epochs
         from phb.searching.telling import Subject
@@ -48,13 +47,14 @@ class QuestionOptions:
         now, artifact = self.reading.moment(), self.program.load()
         target = (check_target(self.target) or TargetKind.PHB_SWITCH).value
         # What the compiler refuses has no treatment.
-        intent = compile_policy(policy, artifact, at=now, target=target)
+        explaining = Explaining(policy, artifact, target)
+        intent = explaining.compile(now)
         if not quiet:
             # The compiler's tell which rules don't count at its one moment.
             print_notices(policy.notices if self.reading.at is None else intent.notices)
             print_made_up(made_up)
         epochs = Epochs.at(now) if self.reading.at is not None else Epochs.of([policy], now)
-        return Asked(Subject.of(policy, epochs), artifact, target, now, made_up)
+        return Asked(Subject.of(policy, epochs), explaining, made_up)
 
 
 @dataclass(frozen=True)
@@ -66,13 +66,5 @@ class Asked:
     """
 
     subject: Subject
-    artifact: Artifact
-    target: str
-    now: datetime
+    explaining: Explaining
     made_up: tuple[str, ...] = ()
-
-    def explained(self, regions: Sequence[Region]) -> list[Region]:
-        """Run the examples through the model of the pipeline."""
-        from phb.searching.telling import explained
-
-        return explained(self.subject, self.artifact, self.target, regions, self.now)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,7 +13,6 @@ from phb.cli.output import console, errors_as_json, print_error, print_json, pri
 
 if TYPE_CHECKING:
     from phb.searching.search import Answer
-    from phb.searching.telling import Region
 
 NONE = 1
 _PARTS = 20
@@ -76,38 +74,47 @@ def search(
             with budget.enforced():
                 asked = questions.subject(files, quiet=json)
         except TimeOver:
-            return _tell(Answer((), open=(Words({}, (), "every packet"),)), [], json=json)
-        finding = budget.finding()
+            return _tell(Answer((), open=(Words({}, (), "every packet"),)), json=json)
         with working("searching") as progress:
-            answer = search(asked.subject, packets, others, condition, limit=limit, budget=finding, progress=progress)
-    return _tell(answer, asked.explained(answer.regions), asked.made_up, json=json)
+            answer = search(
+                asked.subject,
+                asked.explaining,
+                packets,
+                others,
+                condition,
+                limit=limit,
+                budget=budget,
+                progress=progress,
+            )
+    return _tell(answer, asked.made_up, json=json)
 
 
-def _tell(answer: Answer, regions: Sequence[Region], made_up: tuple[str, ...] = (), *, json: bool) -> int:
+def _tell(answer: Answer, made_up: tuple[str, ...] = (), *, json: bool) -> int:
     """Tell what was found, and give the exit code."""
     if json:
-        print_json({**_as_json(answer, regions), "made_up": list(made_up)})
+        print_json({**_as_json(answer), "made_up": list(made_up)})
     else:
-        _print(answer, regions)
-    for region in regions:
+        _print(answer)
+    for region in answer.regions:
         if region.wrong is not None:
             print_error(f"phb: error of phb itself, please report it: {region.wrong} ({region.example.text})")
-    unsure = any(region.wrong for region in regions) or (answer.open and not regions)
-    return BAD_INPUT if unsure else OK if regions else NONE
+    unsure = any(region.wrong for region in answer.regions) or (not answer.regions and (answer.open or answer.late))
+    return BAD_INPUT if unsure else OK if answer.regions else NONE
 
 
-def _as_json(answer: Answer, regions: Sequence[Region]) -> dict[str, Any]:
+def _as_json(answer: Answer) -> dict[str, Any]:
     return {
-        "regions": [region.as_json() for region in regions],
+        "regions": [region.as_json() for region in answer.regions],
         "more": answer.more,
+        "more_open": answer.more_open,
         "open": [words.as_json() for words in answer.open],
         "proven": not answer.open,
     }
 
 
-def _print(answer: Answer, regions: Sequence[Region]) -> None:
+def _print(answer: Answer) -> None:
     output = console()
-    for number, region in enumerate(regions, start=1):
+    for number, region in enumerate(answer.regions, start=1):
         parts = [words.text for words in region.packets[:_PARTS]]
         more = len(region.packets) - len(parts) + region.more_parts
         parts += [f"and {more} more parts"] * bool(more)
@@ -121,10 +128,13 @@ def _print(answer: Answer, regions: Sequence[Region]) -> None:
             output.print(f"   {each}", soft_wrap=True)
         output.print(f"   such as {region.options}", soft_wrap=True)
     if answer.more:
-        output.print(f"{answer.more} more region{'s' if answer.more > 1 else ''} (--limit)")
+        why = "--timeout" if answer.late else "--limit"
+        output.print(f"{answer.more} more region{'s' if answer.more > 1 else ''} ({why})")
     for words in answer.open:
         output.print(f"open, not looked at in time: {words.text}", style="yellow", soft_wrap=True)
+    if answer.more_open:
+        output.print(f"and {answer.more_open} more sets of packets", style="yellow")
     if answer.open:
         print_solver_hint()
-    if not answer.regions and not answer.open:
+    if not (answer.regions or answer.more or answer.open):
         output.print("no packet: proven")

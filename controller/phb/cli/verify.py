@@ -52,6 +52,7 @@ def verify(
     from phb.regions.budget import Budget, TimeOver
     from phb.searching.expectations import read_expectations
     from phb.searching.junit import junit as as_junit
+    from phb.searching.telling import explained
     from phb.searching.verify import State, Verdict, verdict
     from phb.searching.verify import questions as questions_of
 
@@ -76,7 +77,9 @@ def verify(
                     one = verdict(asked.subject, asking[number], share.finding(), progress)
                     with share.enforced():
                         shown = one.counterexample
-                        told = replace(one, counterexample=None if shown is None else asked.explained([shown])[0])
+                        if shown is not None:
+                            shown = explained(asked.subject, asked.explaining, shown)
+                        told = replace(one, counterexample=shown)
             verdicts.append(told)
             if not json:
                 _print(told)

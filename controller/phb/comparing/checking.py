@@ -10,14 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import cached_property, lru_cache
 from itertools import product
 from typing import Final, TypeAlias, cast
 
 from phb.compiler import compile_policy
 from phb.device.artifact import Artifact
-from phb.explain import Arrival
+from phb.explain import Arrival, Explanation, ingress_port
+from phb.explain.explanation import explanation
 from phb.explain.packet import TracedPacket
 from phb.explain.pipeline import Pipeline
+from phb.explain.promises import Promises
 from phb.explain.stages.conversation import CLASS_QUEUE, PORT_SCHEDULER
 from phb.explain.tables import Tables
 from phb.explain.words import tos_words
@@ -37,6 +40,8 @@ _ENOUGH: Final = 1 << 31
 """Bytes of a bucket that no example empties."""
 _ALSO: Final = "with each colour"
 """Of what is seen: the same with each pair of colours."""
+_KEPT: Final = 4
+"""Moments for which a compiled policy is kept: examples go from one to another and back."""
 _ALLOCATED: Final = frozenset({"slot", "base", "profile", "account", "pool", "traffic_class", "stream", "policy"})
 """Parameters by which a compiler numbers what it has: they differ also where nothing else does."""
 
@@ -46,8 +51,7 @@ class Explaining:
 
     def __init__(self, policy: PolicySet, artifact: Artifact, target: str = DEFAULT_TARGET) -> None:
         self._policy, self._artifact, self._target = policy, artifact, target
-        self._at: datetime | None = None
-        self._intent: NodeIntent | None = None
+        self._compiled = lru_cache(_KEPT)(self._compile)
         self._time_ns = 0
 
     def compile(self, at: datetime) -> NodeIntent:
@@ -56,34 +60,46 @@ class Explaining:
         Raises:
             InputError: The compiler refuses it.
         """
-        if self._intent is None or at != self._at:
-            self._intent = compile_policy(self._policy, self._artifact, at=at, target=self._target)
-            self._at = at
-            names = Names.of(self._intent, self._policy)
-            self._pipeline, self._coloured = Pipeline(self._intent, names), Pipeline(self._intent, names)
-        return self._intent
+        return self._compiled(at)[0]
+
+    def _compile(self, at: datetime) -> tuple[NodeIntent, Pipeline, Pipeline]:
+        intent = compile_policy(self._policy, self._artifact, at=at, target=self._target)
+        names = Names.of(intent, self._policy)
+        return intent, Pipeline(intent, names), Pipeline(intent, names)
+
+    def explain(self, arrival: Arrival, at: datetime) -> Explanation:
+        """Explain a packet that names its port, as `phb explain` does."""
+        pipeline, port = self._compiled(at)[1], ingress_port(self._policy, arrival, None)
+        packet = self._sent(pipeline, arrival, port)
+        return explanation(1, packet, pipeline.names, pipeline.tables, self._promises, why=False)
+
+    @cached_property
+    def _promises(self) -> Promises:
+        return Promises(self._policy)
+
+    def _sent(self, pipeline: Pipeline, arrival: Arrival, port: int) -> TracedPacket:
+        # Buckets are full and queues empty again by then, whatever came before.
+        self._time_ns += 10**15
+        return pipeline.process(self._time_ns, port, arrival.frame, arrival.length)
 
     def see(self, arrival: Arrival, port: int, at: datetime) -> Seen:
         """Send a packet through the pipeline, and give what it shows and which entries it meets."""
-        intent = self.compile(at)
-        tables = self._pipeline.tables
+        intent, pipeline, coloured_pipeline = self._compiled(at)
+        tables = pipeline.tables
 
         def meets(table: str, **key: int) -> Entry | None:
             return tables.lookup(f"PhbIngress.{table}", key)
 
         def seen(pipeline: Pipeline) -> dict[str, Hashable]:
-            # Buckets are full and queues empty again by then, whatever came before.
-            self._time_ns += 10**15
-            packet = pipeline.process(self._time_ns, port, arrival.frame, arrival.length)
-            return dict(_seen(packet, intent, pipeline, meets))
+            return dict(_seen(self._sent(pipeline, arrival, port), intent, pipeline, meets))
 
-        once = seen(self._pipeline)
+        once = seen(pipeline)
         coloured = [once] * len(_COLOURS)
         if any(entry.table.endswith(_METER) for entry in intent.entries):
             coloured = []
             for colours in _COLOURS:
-                self._coloured.tables = _Coloured(tables, colours)
-                coloured.append(seen(self._coloured))
+                coloured_pipeline.tables = _Coloured(tables, colours)
+                coloured.append(seen(coloured_pipeline))
         return once | {_ALSO: tuple(tuple(each.items()) for each in coloured)}
 
 

@@ -7,8 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 
-import numpy as np
-
 from phb.behaviour.deciding import NONE, first
 from phb.behaviour.facts import SENT_TO
 from phb.behaviour.policy import behaviour_of_policy
@@ -22,7 +20,7 @@ from phb.model import PolicySet
 from phb.origin import UNKNOWN, Origin
 from phb.packets.boxes import ValueBox
 from phb.packets.epochs import Epochs
-from phb.packets.example import Example, example, oddness, sent_to
+from phb.packets.example import Example, example, familiar_first, sent_to
 from phb.packets.frames import packet_of_frame
 from phb.packets.largest import largest_in_words, share
 from phb.packets.many import Boxes
@@ -187,18 +185,12 @@ class _Checker:
 
     def example(self, boxes: Boxes) -> Example | None:
         """Give an example of some boxes; None where no packet of them can be sent."""
-        for box in self._ordered(boxes):
+        for box in familiar_first(boxes, self._naming):
             try:
                 return self._sent(example(box, self._naming), box)
             except ValueError:
                 continue
         return None
-
-    def _ordered(self, boxes: Boxes) -> Iterator[ValueBox]:
-        """Give boxes of which people know packets first."""
-        odd = {number: oddness(ValueBox((), subsets), self._naming) for number, subsets in boxes.subsets()}
-        for each in sorted(set(odd.values())):
-            yield from boxes.chosen(np.isin(boxes.kind, [number for number in odd if odd[number] == each]))
 
     def _sent(self, one: Example, box: ValueBox) -> Example:
         """Send an example to the MAC address of the router's port that it arrives at, where there is one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +28,12 @@ from phb.comparing.contrast import (
 from phb.comparing.outcome import Effect, MarkPairs, Shared, effect
 from phb.origin import UNKNOWN, Origin
 from phb.packets.boxes import ValueBox, difference, intersection
-from phb.packets.many import Boxes, Ints, Subsets
+from phb.packets.many import Boxes, Ints, Subsets, alike
 from phb.packets.space import NO_HEADER, UNTAGGED, Subset, Version, box_of, every, every_packet
 from phb.regions.answer import divide_many
 from phb.regions.budget import Budget
 from phb.regions.cell import Cell, Cells
+from phb.regions.cell import decided as decided_of
 from phb.values import PROTOCOLS
 
 
@@ -141,8 +142,6 @@ class _Edge(NamedTuple):
 
 _Marks: TypeAlias = tuple[int, int]
 """ToS octets and TAGs, as subsets."""
-_NUMBERS: Final = 1 << 62
-"""Numbers of groups that 64 bits hold."""
 
 
 class _Group(NamedTuple):
@@ -187,6 +186,8 @@ class _Comparing:
 
     def done(self) -> Differences:
         cells = self._cells(self._open, same=True)
+        # All at once is faster than by region.
+        _ = cells.boxes.sizes
         groups = self._groups(cells)
         self._differing(cells, groups)
         edges = {edge for group in groups for edge in self._of(group)}
@@ -217,7 +218,7 @@ class _Comparing:
             steps = cells.decided[:, side].T
             columns += [entered[steps[0]], forwarded[steps[1]], *(left[each] for each in steps[2:])]
             columns += list(steps) if self._by_rule else []
-        order, starts = _alike(columns)
+        order, starts = alike(columns)
         groups = []
         for rows in np.split(order, starts[1:]) if len(order) else ():
             pair = [self._effect(side, cells.decided[rows[0], side]) for side in range(2)]
@@ -249,7 +250,7 @@ class _Comparing:
                     key = (side, by, what, decided)
                     if key not in known:
                         row = cells.decided[numbers[side][1][decided], side]
-                        known[key] = _deciders((self._a, self._b)[side], _decided(row), by, what)
+                        known[key] = _deciders((self._a, self._b)[side], decided_of(row), by, what)
                     said[known[key]] = None
             # What one rule of each side decides stands in the order in which it counts.
             single = all(len(each) == 1 for each in deciders.values())
@@ -294,7 +295,7 @@ class _Comparing:
         known = self._effects[side].get(key)
         if known is None:
             behaviour = (self._a, self._b)[side].behaviour
-            known = self._effects[side][key] = effect(behaviour, _decided(steps))
+            known = self._effects[side][key] = effect(behaviour, decided_of(steps))
         return known
 
     def _contrast(self, pair: tuple[Effect, Effect], box: ValueBox) -> tuple[Contrast, ...]:
@@ -413,31 +414,12 @@ def _numbers(behaviour: Behaviour) -> tuple[Ints, Ints, Ints]:
     return found[0], found[1], found[2]
 
 
-def _alike(columns: Sequence[NDArray[np.signedinteger]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Put rows together that are equal, each from NONE on: gives their order, and where each group begins in it."""
-    number, total = np.zeros(len(columns[0]), np.int64), 1
-    for column in columns:
-        size = int(column.max(initial=NONE)) + 2
-        if total * size > _NUMBERS:
-            number = np.unique(number, return_inverse=True)[1]
-            total = len(number)
-        number = number * size + (column - NONE)
-        total *= size
-    order = np.argsort(number, kind="stable")
-    return order, np.flatnonzero(np.diff(number[order], prepend=-1))
-
-
 def _numbered(rows: Ints) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Number rows, equal ones alike; give the numbers, and by number the first of these rows."""
-    order, starts = _alike(list(rows.T))
+    order, starts = alike(list(rows.T))
     numbers = np.zeros(len(rows), np.intp)
     numbers[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
     return numbers, order[starts]
-
-
-def _decided(steps: Ints) -> Decided:
-    entered, forwarded, green, yellow, red = steps.tolist()
-    return Decided(entered, forwarded, (green, yellow, red))
 
 
 def _by_protocol(box: ValueBox, found: tuple[Contrast, ...]) -> Iterator[tuple[ValueBox, tuple[Contrast, ...]]]:

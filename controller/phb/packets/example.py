@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Final
 
+import numpy as np
+
 from phb.packets.boxes import Interval, ValueBox, intersection
+from phb.packets.many import Boxes, Subsets
 from phb.packets.space import NO_HEADER, NO_MESSAGE, UNTAGGED, Dimension, Subset, Version, every, every_packet
 from phb.packets.words import ECN, Naming, dscp_name
 from phb.values import (
@@ -71,16 +74,22 @@ def example(box: ValueBox, naming: Naming) -> Example:
     return Example(_text(min(kinds, key=_rank), naming), at)
 
 
-def oddness(box: ValueBox, naming: Naming) -> tuple[bool, ...]:
-    """Sort boxes of which people know examples first: ports with names, IP, no tag, TCP and UDP."""
-    protocols = box.subsets[Subset.PROTOCOL]
+def familiar_first(boxes: Boxes, naming: Naming) -> Iterator[ValueBox]:
+    """Give boxes in the order in which people know their packets, else as they are."""
+    odd = {number: oddness(subsets, naming) for number, subsets in boxes.subsets()}
+    for each in sorted(set(odd.values())):
+        yield from boxes.chosen(np.isin(boxes.kind, [number for number in odd if odd[number] == each]))
+
+
+def oddness(subsets: Subsets, naming: Naming) -> tuple[bool, ...]:
+    """Sort subsets of which people know packets first: ports with names, IP, no tag, TCP and UDP."""
     # Without flags only later fragments and truncated packets are TCP's.
-    known = 1 << _UDP | (1 << _TCP if box.subsets[Subset.FLAGS] & every(NO_HEADER) else 0)
+    known = 1 << _UDP | (1 << _TCP if subsets[Subset.FLAGS] & every(NO_HEADER) else 0)
     return (
-        not any(box.subsets[Subset.INGRESS] >> number & 1 for number in naming.ports),
-        box.subsets[Subset.VERSION] == 1 << Version.NONE,
-        not box.subsets[Subset.TAG] >> UNTAGGED & 1,
-        not protocols & known,
+        not any(subsets[Subset.INGRESS] >> number & 1 for number in naming.ports),
+        subsets[Subset.VERSION] == 1 << Version.NONE,
+        not subsets[Subset.TAG] >> UNTAGGED & 1,
+        not subsets[Subset.PROTOCOL] & known,
     )
 
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import or_
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,42 +108,56 @@ def merge(boxes: Iterable[ValueBox]) -> list[ValueBox]:
 
     The union stays exactly the same. Takes boxes as they are, wide or not.
     """
-    found = list(boxes)
-    before = 0
-    while len(found) != before:
+    found: list[_Sides] = [(*box.intervals, *box.subsets) for box in boxes]
+    # Along a dimension in which all have the same side none are joined, unless all are the same box.
+    columns = [column for column, sides in enumerate(zip(*found, strict=True)) if len(set(sides)) > 1] or [0]
+    # Sides have numbers, which are compared in less time; those of a box are the digits of one.
+    known: list[dict[Interval | int, int]] = [{} for _ in columns]
+    numbers = [
+        sum(
+            each.setdefault(sides[column], len(each)) << _DIGIT * place
+            for place, (column, each) in enumerate(zip(columns, known, strict=True))
+        )
+        for sides in found
+    ]
+    place = unchanged = 0
+    while unchanged < len(columns) and len(found) > 1:
+        column, of_side, shift = columns[place], known[place], _DIGIT * place
+        place = (place + 1) % len(columns)
         before = len(found)
-        if not found:
-            break
-        for column in range(len(found[0].intervals) + len(found[0].subsets)):
-            found = _merge(found, column)
-    return found
+        others = ~(every(_DIGIT) << shift)
+        rest = [each & others for each in numbers]
+        if len(set(rest)) < before:
+            groups: dict[int, list[_Sides]] = {}
+            for each, sides in zip(rest, found, strict=True):
+                groups.setdefault(each, []).append(sides)
+            found, numbers = [], []
+            for each, group in groups.items():
+                first = group[0]
+                for side in _along([sides[column] for sides in group]) if len(group) > 1 else (first[column],):
+                    found.append((*first[:column], side, *first[column + 1 :]))
+                    numbers.append(each | of_side.setdefault(side, len(of_side)) << shift)
+        unchanged = unchanged + 1 if len(found) == before else 0
+    return [_of_sides(sides) for sides in found]
 
 
-def _merge(boxes: list[ValueBox], column: int) -> list[ValueBox]:
-    """Join along one dimension: intervals that touch, subsets always."""
-    groups: dict[object, list[ValueBox]] = {}
-    for box in boxes:
-        sides = (*box.intervals, *box.subsets)
-        groups.setdefault((*sides[:column], *sides[column + 1 :]), []).append(box)
-    if len(groups) == len(boxes):
-        return boxes
-    return [box for group in groups.values() for box in (_along(group, column) if len(group) > 1 else group)]
+_Sides: TypeAlias = tuple[Interval | int, ...]
+_DIGIT: Final = 32
+"""Bits of the number of a side."""
 
 
-def _along(group: list[ValueBox], column: int) -> list[ValueBox]:
-    first = group[0]
-    place = column - len(first.intervals)
-    if place >= 0:
-        bits = reduce(or_, (box.subsets[place] for box in group))
-        return [ValueBox(first.intervals, (*first.subsets[:place], bits, *first.subsets[place + 1 :]))]
+def _along(sides: Sequence[Interval | int]) -> list[Interval | int]:
+    """Join sides of boxes that are the same otherwise: intervals that touch, subsets always."""
+    intervals = [side for side in sides if isinstance(side, tuple)]
+    if not intervals:
+        return [reduce(or_, (side for side in sides if isinstance(side, int)))]
     joined: list[Interval] = []
-    for low, high in sorted(box.intervals[column] for box in group):
+    for low, high in sorted(intervals):
         if joined and low <= joined[-1][1] + 1:
             joined[-1] = (joined[-1][0], max(high, joined[-1][1]))
         else:
             joined.append((low, high))
-    before, after = first.intervals[:column], first.intervals[column + 1 :]
-    return [ValueBox((*before, side, *after), first.subsets) for side in joined]
+    return list(joined)
 
 
 def join(
@@ -161,7 +175,7 @@ def join(
     inside = merge(map(wide, boxes))
     if not inside:
         return []
-    there = merge(map(wide, within))
+    there = _merged(tuple(within))
     others = merge(
         map(wide, outside) if outside is not None else (piece for box in there for piece in rest(box, inside))
     )
@@ -172,6 +186,12 @@ def join(
     if len(grown) == 1:
         return [Part(grown[0])]
     return _with_exceptions(grown, inside, others, epochs)
+
+
+@lru_cache(maxsize=16)
+def _merged(boxes: tuple[ValueBox, ...]) -> list[ValueBox]:
+    """Give wide boxes; of all packets that there are, for which it is asked most, once."""
+    return merge(map(wide, boxes))
 
 
 def _with_exceptions(grown: list[ValueBox], inside: list[ValueBox], others: list[ValueBox], epochs: int) -> list[Part]:
@@ -387,7 +407,4 @@ def _says_protocol(sides: list[Interval | int]) -> bool:
 
 def _of_sides(sides: Sequence[Interval | int]) -> ValueBox:
     count = len(Dimension)
-    return ValueBox(
-        tuple(side for side in sides[:count] if isinstance(side, tuple)),
-        tuple(side for side in sides[count:] if isinstance(side, int)),
-    )
+    return ValueBox(tuple(sides[:count]), tuple(sides[count:]))  # type: ignore[arg-type] # intervals, then subsets

@@ -10,20 +10,24 @@ from math import prod
 from operator import or_
 from typing import Final
 
+import numpy as np
+
 from phb.packets.boxes import Interval, ValueBox, intersection
 from phb.packets.joining import merge
-from phb.packets.many import Boxes
+from phb.packets.many import Boxes, without_vlan
 from phb.packets.space import Dimension, Subset, every_packet
 from phb.packets.words import Naming, Words, in_words
 
 _AT_ONCE: Final = 150  # boxes that are put into words together: the time grows with the square of their number
-_MERGED: Final = 2_000  # the largest, of which these are taken
+_FEW: Final = 100  # boxes that are faster one by one
+_MERGED: Final = 2_000  # boxes that are all joined before ...
+_LARGEST: Final = 500  # ... and those that are if there are more
 _SAID: Final = 20  # boxes that are put into words if there are more: nobody reads hundreds
 
 
 def share(boxes: Iterable[ValueBox]) -> Fraction:
     """Give the share of all packets: kinds (IP version, protocol, tag or none) count alike, then numbers of packets."""
-    if isinstance(boxes, Boxes):
+    if isinstance(boxes, Boxes) and len(boxes) > _FEW:
         return _share_of_many(boxes)
     boxes = list(boxes)
     epochs = 0
@@ -42,6 +46,23 @@ def share(boxes: Iterable[ValueBox]) -> Fraction:
 def _share_of_many(boxes: Boxes) -> Fraction:
     kinds = every_packet(reduce(or_, (subsets[Subset.EPOCH] for _, subsets in boxes.subsets()), 0) or 1)
     return sum((Fraction(boxes.volume(kind), kind.volume) for kind in kinds), Fraction()) / len(kinds)
+
+
+def about(groups: Sequence[Sequence[Boxes]]) -> list[float]:
+    """Give about the shares of many groups of boxes at once."""
+    boxes = Boxes.joined([part for group in groups for part in group])
+    if not len(boxes):
+        return []
+    group_of = np.repeat(np.arange(len(groups)), [sum(map(len, group)) for group in groups])
+    epochs = [reduce(or_, (kind[Subset.EPOCH] for part in group for _, kind in part.subsets())) for group in groups]
+    every_epoch = reduce(or_, epochs)
+    kinds = every_packet(every_epoch)
+    found = np.zeros(len(groups))
+    for kind in kinds:
+        for rows, volumes in boxes.volumes(kind):
+            found += np.bincount(group_of[rows], (volumes / kind.volume).astype(float), len(groups))
+    at_once = [every_epoch.bit_count() / each.bit_count() for each in epochs]
+    return [float(size) * times / len(kinds) for size, times in zip(found, at_once, strict=True)]
 
 
 _TELLING: Final = (Subset.VERSION, Subset.PROTOCOL, Subset.TAG, Subset.FLAGS)
@@ -69,7 +90,7 @@ def largest_in_words(
     """
     largest = boxes
     if len(boxes) > _MERGED:
-        largest = boxes.largest(_MERGED) if isinstance(boxes, Boxes) else sorted(boxes, key=_size)[:_MERGED]
+        largest = boxes.largest(_LARGEST) if isinstance(boxes, Boxes) else sorted(boxes, key=_size)[:_LARGEST]
     merged = merge(largest)
     left = len(boxes) - len(largest)
     if not left and len(merged) <= _AT_ONCE:
@@ -84,5 +105,5 @@ def largest_in_words(
 
 
 def _size(box: ValueBox) -> tuple[int, tuple[Interval, ...]]:
-    """Sort the largest first, then by addresses and ports."""
-    return -prod(high - low + 1 for low, high in box.intervals), box.intervals
+    """Sort the largest first, then by addresses and ports: as `Boxes.largest` does."""
+    return -prod(high - low + 1 for low, high in without_vlan(box.intervals)), box.intervals

@@ -50,6 +50,12 @@ class Cells:
             yield Cell(box, tuple(Decided(entered, forwarded, tuple(left)) for entered, forwarded, *left in decided))
 
 
+def decided(steps: Ints) -> Decided:
+    """Give the steps of one behaviour and cell, as `Cells.decided` has them."""
+    entered, forwarded, green, yellow, red = steps.tolist()
+    return Decided(entered, forwarded, (green, yellow, red))
+
+
 class Open(NamedTuple):
     """Packets for which the question couldn't be answered in the time, or with the cells, that were allowed."""
 

@@ -79,8 +79,11 @@ class Atoms:
         self.words = -(-len(self.first) // 64)
 
     def pack(self, rows: Bools) -> Words:
-        """Give subsets, one a row of all values, as words of atoms."""
-        return _packed(rows[:, self.first])
+        """Give subsets, one a row of all values, as words of those atoms that they have any value of."""
+        met = np.zeros((len(rows), len(self.first)), bool)
+        number, value = np.nonzero(rows)
+        met[number, self.labels[value]] = True
+        return _packed(met)
 
     def values(self, words: Words) -> Bools:
         """Give the values of a subset of atoms."""
@@ -199,6 +202,8 @@ class Encoding:
         treatment: By entry of an input list: an index in `colours` of its behaviour.
         colours: By behaviour, by treatment: the marks that each colour gets, None where packets don't come so far.
         words: By dimension, the words of `bits` that hold its atoms (of intervals: none).
+        cells: Low and high ranks and bits of what is divided.
+        roots: By cell: the boxes of `within` that it stands for, by number, and their subsets.
         raw: By entry of an output list: which packets it asks for once their marks are known, as an index in `asked`.
     """
 
@@ -223,12 +228,11 @@ class Encoding:
             port = gathered.does[number].port  # type: ignore[union-attr]
             self.port[number] = NONE if port is None else port
         self._asked(gathered, first_output)
-        self.within = within
         boxes = [*gathered.boxes, *within]
         low, high = self._ranks(boxes)
-        bits = self._bits(boxes, first_output, len(gathered.step))
         size = len(gathered.step)
-        self.cells = low[size:], high[size:], bits[size:]
+        bits = self._bits(boxes, first_output, size)
+        self._roots(within, low, high, bits)
         self.entries = Entries(
             low[:size],
             high[:size],
@@ -243,7 +247,7 @@ class Encoding:
         self.size = size
         self._marked: dict[tuple[int, Marks], int] = {}
         self.kinds: dict[Subsets, int] = {}
-        self._known: dict[bytes, list[int]] = {}
+        self._known: dict[bytes, list[tuple[int, int]]] = {}
 
     def _treatments(self, gathered: _Gathered, end: int) -> None:
         self.blocked = np.zeros(end, bool)
@@ -264,6 +268,25 @@ class Encoding:
                     by_identity[id(does)] = known.setdefault(marks, len(known))
                 self.treatment[entry] = by_identity[id(does)]
             self.colours.append(list(known))
+
+    def _roots(self, within: Sequence[ValueBox], low: Ints, high: Ints, bits: Words) -> None:
+        """Make cells of the boxes of `within`, one of all that no entry tells apart: they are divided alike.
+
+        Each reaches to the next side of an entry; what lies beyond the boxes is left out of what is given.
+        """
+        size = len(low) - len(within)
+        self.low, self.high = low[size:], high[size:]
+        begin, end = self.low.copy(), self.high.copy()
+        for dimension, ends in enumerate(self.ends):
+            sides = np.unique(np.concatenate(([0, len(ends) - 1], low[:size, dimension], high[:size, dimension])))
+            begin[:, dimension] = sides[np.searchsorted(sides, self.low[:, dimension], "right") - 1]
+            end[:, dimension] = sides[np.searchsorted(sides, self.high[:, dimension])]
+        groups: dict[bytes, list[int]] = {}
+        for number, key in enumerate(voids(np.column_stack((begin, end, bits[size:].view(np.int32)))).tolist()):
+            groups.setdefault(key, []).append(number)
+        first = [group[0] for group in groups.values()]
+        self.cells = begin[first], end[first], bits[size:][first]
+        self.roots = [[(number, within[number].subsets) for number in group] for group in groups.values()]
 
     def _asked(self, gathered: _Gathered, start: int) -> None:
         asked: dict[_Raw, int] = {_NO_LIMIT: 0}
@@ -306,8 +329,8 @@ class Encoding:
             index = [distinct.setdefault(bits & every(width), len(distinct)) for bits in subsets]
             rows = np.stack([members(bits, width) for bits in distinct])
             atoms = Atoms(width)
-            for row in rows:
-                atoms.refine(row)
+            for number in sorted(set(index[:end])):
+                atoms.refine(rows[number])
             atoms.finish()
             self.atoms.append(atoms)
             parts.append(atoms.pack(rows)[index])
@@ -320,8 +343,8 @@ class Encoding:
         ]
         rows = np.stack([np.outer(members(tag, _TAGS), members(tos, 256)).reshape(-1) for tos, tag in marks])
         atoms = Atoms(_TAGS * 256)
-        for row in rows:
-            atoms.refine(row)
+        for number in sorted(set(index[:end])):
+            atoms.refine(rows[number])
         # What output steps tell apart, of the marks that input treatments give.
         tos_class, tag_class = Atoms(256), Atoms(_TAGS)
         for tos in {each[0] for each in self.asked}:
@@ -379,19 +402,28 @@ class Encoding:
         found = []
         for number, key in enumerate(voids(np.column_stack((root.astype(np.uint64), bits))).tolist()):
             if key not in self._known:
-                self._known[key] = list(self._kinds_of(self.within[root[number]].subsets, bits[number]))
+                self._known[key] = list(self._kinds_of(self.roots[root[number]], bits[number]))
             found.append(self._known[key])
         cell = np.repeat(np.arange(len(root)), [len(each) for each in found])
-        kind = np.array([number for each in found for number in each], np.int32)
-        return Boxes(self.ends, low[cell], high[cell], self.kinds, kind), cell
+        of, kind = np.array([pair for each in found for pair in each], np.int32).reshape(-1, 2).T
+        low, high = np.maximum(low[cell], self.low[of]), np.minimum(high[cell], self.high[of])
+        return Boxes(self.ends, low, high, self.kinds, kind), cell
 
-    def _kinds_of(self, whole: Subsets, bits: Words) -> Iterator[int]:
-        subsets = list(whole)
-        for number, dimension in enumerate(SIMPLE):
-            subsets[dimension] = self.atoms[number].integer(bits[self.words[INTERVALS + number]])
-        for tos, tags in self._products(bits[self.words[MARK]]):
-            subsets[Subset.TOS], subsets[Subset.TAG] = tos, tags
-            yield self.kinds.setdefault(tuple(subsets), len(self.kinds))
+    def _kinds_of(self, roots: Sequence[tuple[int, Subsets]], bits: Words) -> Iterator[tuple[int, int]]:
+        """Give the boxes of `within` that a cell has a part of, by number, and the subsets of that part."""
+        integers = {
+            dimension: self.atoms[number].integer(bits[self.words[INTERVALS + number]])
+            for number, dimension in enumerate(SIMPLE)
+        }
+        products = self._products(bits[self.words[MARK]])
+        for root, whole in roots:
+            subsets = list(whole)
+            for dimension, values in integers.items():
+                subsets[dimension] &= values
+            for tos, tags in products:
+                subsets[Subset.TOS], subsets[Subset.TAG] = whole[Subset.TOS] & tos, whole[Subset.TAG] & tags
+                if all(subsets):
+                    yield root, self.kinds.setdefault(tuple(subsets), len(self.kinds))
 
     def _products(self, words: Words) -> list[tuple[int, int]]:
         by_tos: dict[int, int] = {}

@@ -13,18 +13,20 @@ from phb.behaviour.behaviour import Behaviour, Step
 from phb.behaviour.deciding import Decided
 from phb.model import PolicySet
 from phb.packets.boxes import ValueBox
+from phb.packets.many import Boxes, Subsets, alike
 from phb.packets.space import UNTAGGED, Subset, Version
 from phb.regions import answer
 from phb.regions.budget import Budget
-from phb.regions.cell import Open
+from phb.regions.cell import decided as decided_of
 from phb.searching.conditions import YES, TreatmentConditions, Truth, holds, inner
 from phb.searching.outcomes import Outcome, outcomes
 
 
 class Found(NamedTuple):
-    """Packets that the same steps take, with all those outcomes that were looked for."""
+    """Packets that the same steps take, of the same subsets, with all those outcomes that were looked for."""
 
-    box: ValueBox
+    boxes: Boxes
+    subsets: Subsets
     decided: Decided
     outcomes: tuple[Outcome, ...]
 
@@ -38,7 +40,7 @@ def ask(
     *,
     budget: Budget | None = None,
     progress: Callable[[float], None] | None = None,
-) -> Iterator[Found | Open]:
+) -> Iterator[Found | Boxes]:
     """Find all packets that may have an outcome for which the condition is YES or NO, whichever is wanted.
 
     Args:
@@ -47,7 +49,7 @@ def ask(
         within: Disjoint boxes.
         asked: Its names are checked before (`check_names`). None is whatever becomes of the packets.
         wanted: YES or NO.
-        budget: When it is spent, packets that weren't looked at are given as `Open`.
+        budget: When it is spent, packets that weren't looked at are given as boxes.
         progress: Is told the share of the work that is done.
     """
     known: dict[tuple[Decided, bool], tuple[tuple[Outcome, ...], NDArray[np.int32] | int]] = {}
@@ -72,7 +74,7 @@ def ask(
     def named(step: Step[Any]) -> str | None:
         return step.name if step.name in rules else None
 
-    divided = answer.divide(
+    divided = answer.divide_many(
         [behaviour],
         within,
         wanted=None if asked is None else is_wanted,
@@ -80,24 +82,27 @@ def ask(
         budget=budget,
         progress=progress,
     )
-    for cell in divided:
-        if isinstance(cell, Open):
-            yield cell
+    for many in divided:
+        if isinstance(many, Boxes):
+            yield many
             continue
-        (decided,) = cell.decided
-        ip = is_ip(cell.box)
-        for box, bits in _parts(cell.box, outcomes_of(decided, is_ip=ip)[1]):
-            yield Found(box, decided, chosen(decided, bits, is_ip=ip))
+        order, starts = alike([many.boxes.kind, *many.decided[:, 0].T])
+        kinds = list(many.boxes.kinds)
+        for rows in np.split(order, starts[1:]):
+            subsets, decided = kinds[many.boxes.kind[rows[0]]], decided_of(many.decided[rows[0], 0])
+            boxes, ip = many.boxes.chosen(rows), is_ip(subsets)
+            for part, bits in _parts(subsets, outcomes_of(decided, is_ip=ip)[1]):
+                yield Found(boxes.with_subsets(part), part, decided, chosen(decided, bits, is_ip=ip))
 
 
-def is_ip(box: ValueBox) -> bool:
-    """Whether a box is one of IP packets."""
-    return not box.subsets[Subset.VERSION] >> Version.NONE & 1
+def is_ip(subsets: Subsets) -> bool:
+    """Whether these are subsets of IP packets."""
+    return not subsets[Subset.VERSION] >> Version.NONE & 1
 
 
-def is_ipv4(box: ValueBox) -> bool:
-    """Whether a box is one of IPv4 packets."""
-    return box.subsets[Subset.VERSION] == 1 << Version.IPV4
+def is_ipv4(subsets: Subsets) -> bool:
+    """Whether these are subsets of IPv4 packets."""
+    return subsets[Subset.VERSION] == 1 << Version.IPV4
 
 
 def _which(truths: list[tuple[Outcome, Truth]], wanted: int) -> NDArray[np.int32] | int:
@@ -115,21 +120,19 @@ def _which(truths: list[tuple[Outcome, Truth]], wanted: int) -> NDArray[np.int32
     return int(which.flat[0])
 
 
-def _parts(whole: ValueBox, which: NDArray[np.int32] | int) -> Iterator[tuple[ValueBox, int]]:
+def _parts(whole: Subsets, which: NDArray[np.int32] | int) -> Iterator[tuple[Subsets, int]]:
     if isinstance(which, int):
         if which:
             yield whole, which
         return
     groups: dict[tuple[int, int], int] = {}
     for tag in range(UNTAGGED + 1):
-        if not whole.subsets[Subset.TAG] >> tag & 1:
+        if not whole[Subset.TAG] >> tag & 1:
             continue
         column = which[:, tag]
         for bits in np.unique(column):
-            octets = sum(1 << int(octet) for octet in np.flatnonzero(column == bits)) & whole.subsets[Subset.TOS]
+            octets = sum(1 << int(octet) for octet in np.flatnonzero(column == bits)) & whole[Subset.TOS]
             if bits and octets:
                 groups[int(bits), octets] = groups.get((int(bits), octets), 0) | 1 << tag
     for (bits, octets), tags in groups.items():
-        subsets = list(whole.subsets)
-        subsets[Subset.TOS], subsets[Subset.TAG] = octets, tags
-        yield ValueBox(whole.intervals, tuple(subsets)), bits
+        yield (*whole[: Subset.TOS], octets, tags, *whole[Subset.TAG + 1 :]), bits

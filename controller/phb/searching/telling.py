@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -17,9 +16,9 @@ from phb.behaviour.facts import SENT_TO, rate_words
 from phb.behaviour.marks import Marks
 from phb.behaviour.policy import behaviour_of_policy
 from phb.behaviour.policy.statements import Statements
+from phb.comparing.checking import Explaining
 from phb.comparing.outcome import on_wire
-from phb.device.artifact import Artifact
-from phb.explain import explain, ingress_port, parse_packet
+from phb.explain import ingress_port, parse_packet
 from phb.explain.explanation import Explanation
 from phb.model import Colour, PolicySet
 from phb.origin import Origin
@@ -27,7 +26,8 @@ from phb.packets.boxes import ValueBox
 from phb.packets.epochs import Epochs
 from phb.packets.example import Example, example, oddness, sent_to
 from phb.packets.frames import packet_of_frame
-from phb.packets.largest import largest_in_words, share
+from phb.packets.largest import about, largest_in_words, share
+from phb.packets.many import Boxes, Subsets
 from phb.packets.space import UNTAGGED, Subset
 from phb.packets.words import Naming, Words, dscp_name
 from phb.searching.asking import Found, is_ip
@@ -161,24 +161,27 @@ class Regions:
         groups: dict[Hashable, list[Found]] = defaultdict(list)
         for each in found:
             # Of the many sets of packets most have this in common with others.
-            known = (each.decided, id(each.outcomes), *each.box.subsets[Subset.TOS : Subset.TAG + 1])
+            known = (each.decided, id(each.outcomes), *each.subsets[Subset.TOS : Subset.TAG + 1])
             if known not in said:
                 said[known] = _rules(each), tuple(_becomes(subject, each))
             groups[said[known]].append(each)
-        shares = ((share(each.box for each in group), group) for group in groups.values())
-        self._groups = sorted(shares, key=lambda each: -each[0])
+        self._groups = list(groups.values())
 
     def __len__(self) -> int:
         return len(self._groups)
 
     def told(self) -> Iterator[Region]:
         """Tell them one after another."""
-        for size, group in self._groups:
-            words, more = largest_in_words([each.box for each in group], self._subject.naming, self._subject.everything)
+        subject = self._subject
+        parts = [[each.boxes for each in group] for group in self._groups]
+        sizes = about(parts)
+        for number in sorted(range(len(parts)), key=lambda each: -sizes[each]):
+            boxes, group = Boxes.joined(parts[number]), self._groups[number]
+            words, more = largest_in_words(boxes, subject.naming, subject.everything)
             shown = min(group, key=self._oddness)
-            becomes = tuple(_becomes(self._subject, shown))
-            one = _example(self._subject, shown)
-            yield Region(tuple(words), more, float(size), self._places(shown, one), becomes, one, shown)
+            one, becomes = _example(subject, shown), tuple(_becomes(subject, shown))
+            rules = self._places(shown, one)
+            yield Region(tuple(words), more, float(share(boxes)), rules, becomes, one, shown)
 
     def _places(self, shown: Found, one: Example) -> tuple[Place, ...]:
         """Give the rules that decide, with the statements by which they take the example."""
@@ -187,9 +190,8 @@ class Regions:
         return tuple(replace(each, statement=self._statements.of(each.name, packet)) for each in _rules(shown))
 
     def _oddness(self, found: Found) -> tuple[Any, ...]:
-        """Sort packets that people know first, IPv4 before IPv6, then those of many kinds before those of few."""
-        box = found.box
-        return *oddness(box, self._subject.naming), box.subsets[Subset.VERSION], -box.volume, box.intervals
+        """Sort packets that people know first, IPv4 before IPv6."""
+        return *oddness(found.subsets, self._subject.naming), found.subsets[Subset.VERSION]
 
 
 def _rules(found: Found) -> tuple[Place, ...]:
@@ -198,7 +200,7 @@ def _rules(found: Found) -> tuple[Place, ...]:
 
 
 def _example(subject: Subject, found: Found) -> Example:
-    one = example(found.box, subject.naming)
+    one = example(found.boxes.largest(1)[0], subject.naming)
     mac = dict(route(subject.behaviour, found.decided.forwarding).facts).get(SENT_TO)
     return sent_to(one, mac) if isinstance(mac, str) else one
 
@@ -207,12 +209,12 @@ def _becomes(subject: Subject, found: Found) -> Iterator[Becomes]:
     colours: dict[str, list[str]] = defaultdict(list)
     for outcome in found.outcomes:
         said = ", then ".join(dict.fromkeys(_COLOURS[each] for each in outcome.colours)) if outcome.meters else ""
-        colours[_words(subject, outcome, found.box)].append(said)
+        colours[_words(subject, outcome, found.subsets)].append(said)
     for text, names in colours.items():
         yield Becomes(tuple(filter(None, names)), text)
 
 
-def _words(subject: Subject, outcome: Outcome, box: ValueBox) -> str:
+def _words(subject: Subject, outcome: Outcome, subsets: Subsets) -> str:
     if outcome.blocked:
         return "blocked"
     words = [f"class {class_name(subject.behaviour, outcome.traffic_class)}"]
@@ -224,7 +226,7 @@ def _words(subject: Subject, outcome: Outcome, box: ValueBox) -> str:
     words.append(f"to {subject.naming.shown(outcome.port)}")
     level = outcome.fact("level")
     words += [] if level is None else [f"level {level}"]
-    return ", ".join((*words, _marks(outcome.new_marks, outcome.priorities, *box.subsets[Subset.TOS : Subset.TAG + 1])))
+    return ", ".join((*words, _marks(outcome.new_marks, outcome.priorities, *subsets[Subset.TOS : Subset.TAG + 1])))
 
 
 @cache
@@ -245,34 +247,21 @@ def _marks(
     return ", ".join(words) or "marks kept"
 
 
-def explained(
-    subject: Subject, artifact: Artifact, target: str, found: Sequence[Region], now: datetime
-) -> list[Region]:
-    """Run the example of each region through `phb explain`, and note where that says something else."""
-    by_moment: dict[datetime, list[int]] = defaultdict(list)
-    for number, region in enumerate(found):
-        by_moment[region.example.at or now].append(number)
-    checked = list(found)
-    for at, numbers in by_moment.items():
-        packets = [parse_packet(found[number].example.text, Origin("example")) for number in numbers]
-        told = explain(subject.policy, artifact, packets, at=at, target=target)
-        for number, one in zip(numbers, told, strict=True):
-            checked[number] = _checked(subject, found[number], one)
-    return checked
-
-
-def _checked(subject: Subject, region: Region, told: Explanation) -> Region:
+def explained(subject: Subject, explaining: Explaining, region: Region) -> Region:
+    """Run the example of a region through the model of the pipeline, and note where that says something else."""
+    arrival = parse_packet(region.example.text, Origin("example"))
+    told = explaining.explain(arrival, region.example.at or subject.epochs.moments[0])
     found = region.found
     # Which colour the one packet gets is its meter's choice: it need not be one that was looked for.
-    possible = outcomes(subject.behaviour, found.decided, is_ip=is_ip(found.box))
-    if any(_agrees(subject, outcome, found.box, told) for outcome in possible):
+    possible = outcomes(subject.behaviour, found.decided, is_ip=is_ip(found.subsets))
+    if any(_agrees(subject, outcome, found.subsets, told) for outcome in possible):
         return region
     rules = ", ".join(rule.name for rule in (told.input, told.output) if rule is not None) or "no rule"
     words = f"phb explain says of this packet: {rules}, {told.colour}, {told.outcome}, class {told.traffic_class}"
     return replace(region, wrong=words)
 
 
-def _agrees(subject: Subject, outcome: Outcome, box: ValueBox, told: Explanation) -> bool:
+def _agrees(subject: Subject, outcome: Outcome, subsets: Subsets, told: Explanation) -> bool:
     rules = [rule.name for rule in (told.input, told.output) if rule is not None]
     # The output policy isn't asked of a packet that forwarding drops for what only that packet has, such as its TTL.
     steps = outcome.steps if told.egress_port is not None or outcome.blocked else outcome.steps[: len(rules)]
@@ -286,7 +275,7 @@ def _agrees(subject: Subject, outcome: Outcome, box: ValueBox, told: Explanation
         return told.drop_reason not in ("blocked", "policed")
     if told.egress_port == "the controller":
         return True
-    tags = [tag for tag in range(UNTAGGED + 1) if box.subsets[Subset.TAG] >> tag & 1]
+    tags = [tag for tag in range(UNTAGGED + 1) if subsets[Subset.TAG] >> tag & 1]
     return (
         outcome.port is not None
         and told.egress_port == subject.policy_port(outcome.port)

@@ -9,8 +9,8 @@ from functools import partial
 
 from phb.errors import InputError, each_of
 from phb.packets.boxes import ValueBox
+from phb.packets.many import Boxes
 from phb.regions.budget import Budget
-from phb.regions.cell import Open
 from phb.searching.asking import Found, ask, is_ipv4
 from phb.searching.conditions import NO, YES, check_names
 from phb.searching.expectations import Expectation
@@ -75,9 +75,11 @@ def verdict(
     wanted = NO if expected.always else YES
     ask_for = partial(ask, subject.behaviour, subject.policy, asked=expected.asked, wanted=wanted)
     first, left = _first(ask_for(within, budget=budget, progress=progress))
-    if first is not None and not is_ipv4(first.box):
+    if first is not None and not is_ipv4(first.subsets):
         # People read IPv4 more easily, where the same happens there.
-        first = _first(ask_for(filter(is_ipv4, within), budget=budget.part(1, most=1)))[0] or first
+        first = (
+            _first(ask_for((box for box in within if is_ipv4(box.subsets)), budget=budget.part(1, most=1)))[0] or first
+        )
     if first is not None:
         state = State.OK if expected.sometimes else State.FAILS
     elif left:
@@ -88,7 +90,7 @@ def verdict(
     return Verdict(expected, state, shown, budget.taken)
 
 
-def _first(found: Iterator[Found | Open]) -> tuple[Found | None, bool]:
+def _first(found: Iterator[Found | Boxes]) -> tuple[Found | None, bool]:
     """Give the first packets that are found, and whether some weren't looked at before."""
     left = False
     for each in found:

@@ -7,7 +7,8 @@ import pytest
 
 from phb.packets.boxes import intersection
 from phb.packets.epochs import Epochs
-from phb.packets.largest import largest_in_words, share
+from phb.packets.largest import about, largest_in_words, share
+from phb.packets.many import Boxes
 from phb.packets.space import Version, box_of, every, every_packet
 from phb.packets.words import Naming
 from phb.values import PROTOCOLS
@@ -35,6 +36,22 @@ SHARES = {
 def test_share(name):
     boxes, expected = SHARES[name]
     assert share(boxes) == expected
+
+
+def test_shares_of_groups_are_about_those_of_each():
+    groups = [Boxes.of(boxes) for boxes, _ in SHARES.values() if boxes]
+    assert about([[group] for group in groups]) == pytest.approx([float(share(group)) for group in groups])
+    assert about([[groups[0], groups[0]]]) == pytest.approx([2 * float(share(groups[0]))])
+    assert about([]) == []
+
+
+@pytest.mark.parametrize("version", Version)
+def test_volumes_of_many_are_exact(version):
+    whole = box_of(version, epochs=1)
+    halves = [box_of(version, epochs=1, destination_port=ports) for ports in ((0, 9), (10, 0xFFFF))]
+    assert Boxes.of(halves).volume() == whole.volume
+    assert Boxes.of(halves).volume(halves[0]) == halves[0].volume
+    assert Boxes.of([]).volume() == 0
 
 
 def test_very_many_boxes():

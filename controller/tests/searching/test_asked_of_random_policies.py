@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from phb.behaviour.deciding import decide
+from phb.comparing.checking import Explaining
 from phb.formats import yaml_format
 from phb.packets.epochs import Epochs
 from phb.packets.space import NO_HEADER, NO_MESSAGE, UNTAGGED, Packet, Subset, Version, is_in
@@ -152,13 +153,15 @@ def test_what_is_found_is_what_each_packet_gets(artifact, policy, condition, wan
             and (one.possible is None or truth_of(one.possible, packet))
             and any(is_in(packet, box) for box in within.inside)
         }
-        hits = [each for each in found if is_in(packet, each.box)]
+        hits = [each for each in found for box in each.boxes if is_in(packet, box)]
         assert len(hits) == bool(expected)
         if hits:
             assert hits[0].decided == decided
             assert {(one.colours, one.policed) for one in hits[0].outcomes} == expected
-    told = explained(subject, artifact, "phb-switch", list(Regions(subject, found).told()), AT)
-    assert [region.wrong for region in told] == [None] * len(told)
+    explaining = Explaining(policy, artifact)
+    told = list(Regions(subject, found).told())
+    assert [explained(subject, explaining, region).wrong for region in told] == [None] * len(told)
+    assert [region.share for region in told] == sorted((region.share for region in told), reverse=True)
 
 
 def yaml_match(match):

@@ -48,7 +48,10 @@ def test_nothing_is_proven(phb):
     code, out, _ = phb("search", BRANCH, "--match", "protocol=udp", "--treatment", "permission=blocked")
     assert (code, out) == (1, "no packet: proven\n")
     code, out, _ = phb("search", "--json", BRANCH, "--match", "protocol=udp", "--treatment", "permission=blocked")
-    assert (code, json.loads(out)) == (1, {"regions": [], "more": 0, "open": [], "proven": True, "made_up": []})
+    assert (code, json.loads(out)) == (
+        1,
+        {"regions": [], "more": 0, "open": [], "more_open": 0, "proven": True, "made_up": []},
+    )
 
 
 def test_repeated_options_mean_any(phb):
