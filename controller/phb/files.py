@@ -6,6 +6,7 @@ waits for it can't be stopped; so only regular files are read, and none beyond a
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
@@ -110,6 +111,40 @@ def write_text(path: Path, text: str) -> None:
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+
+
+def check_output(path: Path, option: str) -> None:
+    """Refuse, before long work, a file of an option that can't be written as far as is known by then.
+
+    Raises:
+        InputError: It is a folder, or its folder isn't there or takes no files.
+    """
+    folder = path.resolve().parent
+    wrong = None
+    if path.is_dir():
+        wrong = errno.EISDIR
+    elif not folder.is_dir():
+        wrong = errno.ENOTDIR if folder.exists() else errno.ENOENT
+    elif not path.exists() and not os.access(folder, os.W_OK | os.X_OK):
+        wrong = errno.EACCES
+    if wrong is not None:
+        raise _unwritable(path, option, OSError(wrong, os.strerror(wrong)))
+
+
+def write_output(path: Path, text: str, option: str) -> None:
+    """Write the file of an option.
+
+    Raises:
+        InputError: It can't be written; nothing has changed.
+    """
+    try:
+        write_text(path, text)
+    except OSError as error:
+        raise _unwritable(path, option, error) from None
+
+
+def _unwritable(path: Path, option: str, error: OSError) -> InputError:
+    return InputError(Origin(option), f"'{path}' ({in_words(error)})", "a file to write")
 
 
 def in_words(error: OSError) -> str:

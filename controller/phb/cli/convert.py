@@ -13,7 +13,7 @@ from phb.cli.application import REFUSED, app, epilog
 from phb.cli.options import DeviceId, Json, ProgramOptions, ReachOptions, SwitchOptions, check_address, grouped
 from phb.cli.output import print_errors, print_json, print_losses, print_notices
 from phb.errors import InputError
-from phb.files import in_words, write_text
+from phb.files import check_output, write_output
 from phb.origin import Origin
 
 if TYPE_CHECKING:
@@ -119,6 +119,8 @@ def convert(
     from phb.formats.format import parse_dialect
 
     named = parse_dialect(reading.dialect)
+    if writing.output is not None:
+        check_output(writing.output, "--output")
     held = None
     if from_switch is None:
         to, policy = _asked(to), _of_files(files, reading.format_name, formats.ReadOptions(named))
@@ -137,7 +139,7 @@ def convert(
     wrong = proof is not None and bool(proof.unlisted) and not writing.lossy
     refused = writing.refuses(converted.losses) or wrong
     if writing.output is not None and not refused:
-        _write(writing.output, converted.text)
+        write_output(writing.output, converted.text, "--output")
     if json:
         print_json(_as_json(to, converted, refused, proof))
     else:
@@ -228,13 +230,6 @@ def _proof_words(proof: Proof, converted: Converted) -> Iterator[str]:
         yield f"  and {count - _REGIONS} more (--json lists all)"
     for question in proof.open:
         yield f"not proven: {question.packets}: {question.why} (--proof-timeout)"
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        write_text(path, text)
-    except OSError as error:
-        raise InputError(Origin("--output"), f"'{path}' ({in_words(error)})", "a file to write") from None
 
 
 def _as_json(to: str, converted: Converted, refused: bool, proof: Proof | None) -> dict[str, Any]:

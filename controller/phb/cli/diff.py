@@ -114,9 +114,12 @@ def diff(
     to end, not where or by which name a policy says it.
     """
     from phb.errors import InputError, PhbError
+    from phb.files import check_output
     from phb.regions.budget import Budget
 
     budget = Budget(comparing.timeout)
+    if comparing.html is not None:
+        check_output(comparing.html, "--html")
     try:
         told = _document(policies, reading, program, comparing, _places(device_id, tls, program, state), budget)
     except InputError:
@@ -140,16 +143,11 @@ def diff(
 
 def _write_page(path: Path, told: Document) -> None:
     from phb.comparing.page import page
-    from phb.errors import InputError
-    from phb.files import in_words, write_text
-    from phb.origin import Origin
+    from phb.files import write_output
     from phb.state.holders import Holder
 
     who = Holder.this("diff")
-    try:
-        write_text(path, page(told, f"{who.user}@{who.host}"))
-    except OSError as error:
-        raise InputError(Origin("--html"), f"'{path}' ({in_words(error)})", "a file to write") from None
+    write_output(path, page(told, f"{who.user}@{who.host}"), "--html")
 
 
 def _places(device_id: int, tls: TlsOptions, program: ProgramOptions, state: str | None) -> Places:

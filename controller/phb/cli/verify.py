@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +13,7 @@ from phb.cli.asking import QuestionOptions
 from phb.cli.options import Json, grouped
 from phb.cli.output import console, errors_as_json, print_error, print_json, print_solver_hint, working
 from phb.errors import InputError
-from phb.files import in_words, write_text
+from phb.files import check_output, write_output
 from phb.origin import Origin
 
 if TYPE_CHECKING:
@@ -52,12 +51,14 @@ def verify(
     from phb.regions.budget import Budget, TimeOver
     from phb.searching.expectations import read_expectations
     from phb.searching.junit import junit as as_junit
-    from phb.searching.telling import explained
     from phb.searching.verify import State, Verdict, verdict
     from phb.searching.verify import questions as questions_of
 
     budget, node = Budget(questions.timeout), ""
+    made_up: tuple[str, ...] = ()
     with errors_as_json(wanted=json):
+        if junit is not None:
+            check_output(junit, "--junit")
         said = read_expectations(expectations)
         names = files or list(said.policies)
         if not names:
@@ -66,7 +67,7 @@ def verify(
         asking: list[Question] = []
         with suppress(TimeOver), budget.enforced():
             asked = questions.subject(names, quiet=json)
-            node = asked.subject.policy.node or ""
+            node, made_up = asked.subject.policy.node or "", asked.made_up
             asking = questions_of(asked.subject, said.expectations)
         for number, each in enumerate(said.expectations):
             # What one doesn't need, the others may take.
@@ -74,25 +75,18 @@ def verify(
             told = Verdict(each, State.OPEN, None, 0)
             with working(each.name) as progress, suppress(TimeOver):
                 if asking:
-                    one = verdict(asked.subject, asking[number], share.finding(), progress)
-                    with share.enforced():
-                        shown = one.counterexample
-                        if shown is not None:
-                            shown = explained(asked.subject, asked.explaining, shown)
-                        told = replace(one, counterexample=shown)
+                    told = verdict(asked.subject, asked.explaining, asking[number], share, progress)
             verdicts.append(told)
             if not json:
                 _print(told)
         if junit is not None:
-            try:
-                write_text(junit, as_junit(node or ", ".join(names), verdicts, questions.reading.moment()))
-            except OSError as error:
-                raise InputError(Origin(str(junit)), in_words(error), "a file that can be written") from None
+            text = as_junit(node or ", ".join(names), verdicts, questions.reading.moment())
+            write_output(junit, text, "--junit")
     states = [told.state.value for told in verdicts]
     counts = {state: states.count(state) for state in _STYLES}
     if json:
         told_all = [_as_json(told) for told in verdicts]
-        print_json({"expectations": told_all, **counts, "made_up": list(asked.made_up)})
+        print_json({"expectations": told_all, **counts, "made_up": list(made_up)})
     else:
         if counts["open"]:
             print_solver_hint()
@@ -116,11 +110,12 @@ def _print(verdict: Verdict) -> None:
 
 def _as_json(verdict: Verdict) -> dict[str, Any]:
     origin, shown = verdict.expectation.origin(), verdict.counterexample
+    keys = ("rules", "becomes", "example")
     return {
         "name": verdict.expectation.name,
         "state": verdict.state.value,
         "file": origin.file,
         "line": origin.line,
         "seconds": round(verdict.seconds, 3),
-        "counterexample": None if shown is None else shown.as_json(),
+        "counterexample": None if shown is None else {key: shown.as_json()[key] for key in keys},
     }

@@ -23,6 +23,7 @@ from phb.regions import cells
 from phb.regions.budget import Budget
 from phb.regions.cell import Cell, Cells, Open, one_by_one
 from phb.regions.effects import Apart, Effects
+from phb.regions.encoding import Encoding
 from phb.regions.generalising import cell_around
 from phb.regions.solver import Found, Solver, Unanswered, Wanted
 
@@ -47,6 +48,7 @@ def divide_many(
     effect: Effects | None = None,
     apart: Apart | None = None,
     budget: Budget | None = None,
+    encoding: Encoding | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Iterator[Cells | Boxes]:
     """Give cells as `cells.divide_many` does, and fewer open boxes.
@@ -62,6 +64,7 @@ def divide_many(
         effect: What a treatment or route comes to.
         apart: What tells steps apart for `wanted` that come to the same.
         budget: When it is spent, what is left is given as boxes.
+        encoding: As of `cells.divide_many`.
         progress: Is told the share of the work that is done, 0 to 1, now and then.
     """
     limit = budget or Budget()
@@ -73,6 +76,7 @@ def divide_many(
         wanted=None if wanted is None or len(behaviours) != 1 else _by_steps(wanted),
         effect=effect,
         apart=apart,
+        encoding=encoding,
         progress=progress,
     )
     if (not same and wanted is None) or find_spec("z3") is None:

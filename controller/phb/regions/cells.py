@@ -55,6 +55,7 @@ def divide_many(
     apart: Apart | None = None,
     budget: Budget | None = None,
     rest: Rest | None = None,
+    encoding: Encoding | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Iterator[Cells | Boxes]:
     """Give disjoint cells that cover all packets of `within` (disjoint boxes), as `plain.divide`: many at once.
@@ -71,6 +72,7 @@ def divide_many(
         apart: What tells steps apart beside what they come to: None for packets that no step takes.
         budget: When it is spent, what is left is given as boxes.
         rest: Ends the work, if somebody else knows of nothing in what is left.
+        encoding: Of all that, with the default of `effect`, where the caller has it.
         progress: Is told the share of the work that is done, 0 to 1, now and then.
     """
     if same and len(behaviours) != 2:
@@ -88,7 +90,8 @@ def divide_many(
         if rest.is_empty(whole):
             return
         rest = None
-    encoding = Encoding(behaviours, whole, effect or effects(*behaviours), apart)
+    if encoding is None:
+        encoding = Encoding(behaviours, whole, effect or effects(*behaviours), apart)
     division = _Division(encoding, suspects(encoding) if same else None, limit, rest, progress)
     if wanted is not None:
         division.hopeful = hopeful(encoding, wanted)

@@ -8,8 +8,10 @@ what output steps ask of the new marks is a set of pairs of old ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -232,7 +234,12 @@ class Encoding:
         low, high = self._ranks(boxes)
         size = len(gathered.step)
         bits = self._bits(boxes, first_output, size)
-        self._roots(within, low, high, bits)
+        self._sides = [
+            np.unique(np.concatenate(([0, len(ends) - 1], low[:size, dimension], high[:size, dimension])))
+            for dimension, ends in enumerate(self.ends)
+        ]
+        self._whole = [*within], low[size:], high[size:], bits[size:]
+        self._roots(slice(None))
         self.entries = Entries(
             low[:size],
             high[:size],
@@ -245,6 +252,7 @@ class Encoding:
         )
         self.entries.later[first_output:] = np.where(self.raw == self._unasked, 0, LATER)
         self.size = size
+        self._effects = int(self.entries.effect.max()) + 1
         self._marked: dict[tuple[int, Marks], int] = {}
         self.kinds: dict[Subsets, int] = {}
         self._known: dict[bytes, list[tuple[int, int]]] = {}
@@ -269,24 +277,54 @@ class Encoding:
                 self.treatment[entry] = by_identity[id(does)]
             self.colours.append(list(known))
 
-    def _roots(self, within: Sequence[ValueBox], low: Ints, high: Ints, bits: Words) -> None:
-        """Make cells of the boxes of `within`, one of all that no entry tells apart: they are divided alike.
+    def part(self, which: Sequence[int], behaviours: Sequence[Behaviour], apart: Apart | None) -> Encoding:
+        """Give the same for some boxes of `within` alone, by number.
+
+        Args:
+            which: These boxes, at least one.
+            behaviours: Those that are encoded, with nothing that tells steps apart.
+            apart: What tells them apart now; None is nothing.
+        """
+        part = copy(self)
+        part._marked, part.kinds, part._known = {}, {}, {}
+        part._roots(list(which))
+        part.entries = self.entries.chosen(np.arange(self.size))
+        if apart is not None:
+            part.entries.effect[:] = self._effects_apart(behaviours, apart)
+        return part
+
+    def _effects_apart(self, behaviours: Sequence[Behaviour], apart: Apart) -> Ints:
+        effect = self.entries.effect[: self.size].copy()
+        numbers: dict[Hashable, int] = {}
+        lists = (getattr(behaviour, kind) for kind in ("input", "forwarding", "output") for behaviour in behaviours)
+        for (start, end), steps in zip(pairwise(self.starts), lists, strict=True):
+            for number, step in enumerate(steps):
+                key = apart(step)
+                if key is None:
+                    continue
+                rows = start + np.flatnonzero(self.entries.step[start:end] == number)
+                if len(rows):
+                    effect[rows] = numbers.setdefault((int(effect[rows[0]]), key), self._effects + len(numbers))
+        return effect
+
+    def _roots(self, which: Any) -> None:
+        """Make cells of boxes of `within`, one of all that no entry tells apart: they are divided alike.
 
         Each reaches to the next side of an entry; what lies beyond the boxes is left out of what is given.
         """
-        size = len(low) - len(within)
-        self.low, self.high = low[size:], high[size:]
+        within, low, high, bits = self._whole
+        self.low, self.high, bits = low[which], high[which], bits[which]
         begin, end = self.low.copy(), self.high.copy()
-        for dimension, ends in enumerate(self.ends):
-            sides = np.unique(np.concatenate(([0, len(ends) - 1], low[:size, dimension], high[:size, dimension])))
-            begin[:, dimension] = sides[np.searchsorted(sides, self.low[:, dimension], "right") - 1]
-            end[:, dimension] = sides[np.searchsorted(sides, self.high[:, dimension])]
+        for dimension, known in enumerate(self._sides):
+            begin[:, dimension] = known[np.searchsorted(known, self.low[:, dimension], "right") - 1]
+            end[:, dimension] = known[np.searchsorted(known, self.high[:, dimension])]
         groups: dict[bytes, list[int]] = {}
-        for number, key in enumerate(voids(np.column_stack((begin, end, bits[size:].view(np.int32)))).tolist()):
+        for number, key in enumerate(voids(np.column_stack((begin, end, bits.view(np.int32)))).tolist()):
             groups.setdefault(key, []).append(number)
         first = [group[0] for group in groups.values()]
-        self.cells = begin[first], end[first], bits[size:][first]
-        self.roots = [[(number, within[number].subsets) for number in group] for group in groups.values()]
+        self.cells = begin[first], end[first], bits[first]
+        chosen = within if isinstance(which, slice) else [within[number] for number in which]
+        self.roots = [[(number, chosen[number].subsets) for number in group] for group in groups.values()]
 
     def _asked(self, gathered: _Gathered, start: int) -> None:
         asked: dict[_Raw, int] = {_NO_LIMIT: 0}

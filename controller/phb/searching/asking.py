@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -18,8 +18,23 @@ from phb.packets.space import UNTAGGED, Subset, Version
 from phb.regions import answer
 from phb.regions.budget import Budget
 from phb.regions.cell import decided as decided_of
+from phb.regions.effects import Apart, effects
+from phb.regions.encoding import Encoding
 from phb.searching.conditions import YES, TreatmentConditions, Truth, holds, inner
 from phb.searching.outcomes import Outcome, outcomes
+
+
+class Space:
+    """Boxes of packets about which there are many questions, with a behaviour's steps, as arrays."""
+
+    def __init__(self, behaviour: Behaviour, boxes: Sequence[ValueBox]) -> None:
+        self._behaviours = [behaviour]
+        self._numbers = {box: number for number, box in enumerate(dict.fromkeys(boxes))}
+        self._encoding = Encoding(self._behaviours, list(self._numbers), effects(behaviour))
+
+    def part(self, boxes: Iterable[ValueBox], apart: Apart | None) -> Encoding:
+        """Give some of the boxes, with what tells steps apart."""
+        return self._encoding.part([self._numbers[box] for box in boxes], self._behaviours, apart)
 
 
 class Found(NamedTuple):
@@ -39,6 +54,7 @@ def ask(
     wanted: int = YES,
     *,
     budget: Budget | None = None,
+    space: Space | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Iterator[Found | Boxes]:
     """Find all packets that may have an outcome for which the condition is YES or NO, whichever is wanted.
@@ -50,6 +66,7 @@ def ask(
         asked: Its names are checked before (`check_names`). None is whatever becomes of the packets.
         wanted: YES or NO.
         budget: When it is spent, packets that weren't looked at are given as boxes.
+        space: That of many questions, which has these boxes.
         progress: Is told the share of the work that is done.
     """
     known: dict[tuple[Decided, bool], tuple[tuple[Outcome, ...], NDArray[np.int32] | int]] = {}
@@ -74,9 +91,11 @@ def ask(
     def named(step: Step[Any]) -> str | None:
         return step.name if step.name in rules else None
 
+    within = list(within)
     divided = answer.divide_many(
         [behaviour],
         within,
+        encoding=None if space is None or not within else space.part(within, named if rules else None),
         wanted=None if asked is None else is_wanted,
         apart=named,
         budget=budget,

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 
+from phb.comparing.checking import Explaining
 from phb.errors import InputError, each_of
 from phb.packets.boxes import ValueBox
 from phb.packets.many import Boxes
 from phb.regions.budget import Budget
-from phb.searching.asking import Found, ask, is_ipv4
+from phb.searching.asking import Found, Space, ask, is_ipv4
 from phb.searching.conditions import NO, YES, check_names
 from phb.searching.expectations import Expectation
 from phb.searching.packets import meant
-from phb.searching.telling import Region, Regions, Subject
+from phb.searching.telling import Region, Regions, Subject, explained
 
 
 class State(StrEnum):
@@ -47,6 +48,7 @@ class Question:
 
     expectation: Expectation
     within: tuple[ValueBox, ...]
+    space: Space
 
 
 def questions(subject: Subject, expectations: Iterable[Expectation]) -> list[Question]:
@@ -55,39 +57,50 @@ def questions(subject: Subject, expectations: Iterable[Expectation]) -> list[Que
     Raises:
         InputError: A condition names something that the policy doesn't have, or no packet is meant.
     """
-    return each_of(partial(_question, subject, each) for each in expectations)
+    expected = list(expectations)
+    within = each_of(partial(_within, subject, each) for each in expected)
+    space = Space(subject.behaviour, [box for boxes in within for box in boxes])
+    return [Question(each, boxes, space) for each, boxes in zip(expected, within, strict=True)]
 
 
-def _question(subject: Subject, expectation: Expectation) -> Question:
+def _within(subject: Subject, expectation: Expectation) -> tuple[ValueBox, ...]:
     check_names(expectation.asked, subject.policy)
     frames = meant(expectation.match, expectation.unless, subject.policy, subject.epochs.all)
     if not frames.inside:
         raise InputError(expectation.origin("match"), "conditions that no packet meets", "some packets")
-    return Question(expectation, frames.outside if expectation.only else frames.inside)
+    return frames.outside if expectation.only else frames.inside
 
 
 def verdict(
-    subject: Subject, question: Question, budget: Budget, progress: Callable[[float], None] | None = None
+    subject: Subject,
+    explaining: Explaining,
+    question: Question,
+    budget: Budget,
+    progress: Callable[[float], None] | None = None,
 ) -> Verdict:
-    """Tell whether an expectation holds."""
-    expected, within = question.expectation, question.within
+    """Tell whether an expectation holds; a packet that shows where it doesn't has been explained.
+
+    Raises:
+        TimeOver: There was no time to explain that packet.
+    """
+    expected, within, finding = question.expectation, question.within, budget.finding()
     # What would show that it fails; of `sometimes` what shows that it holds.
     wanted = NO if expected.always else YES
-    ask_for = partial(ask, subject.behaviour, subject.policy, asked=expected.asked, wanted=wanted)
-    first, left = _first(ask_for(within, budget=budget, progress=progress))
+    ask_for = partial(ask, subject.behaviour, subject.policy, asked=expected.asked, wanted=wanted, space=question.space)
+    first, left = _first(ask_for(within, budget=finding, progress=progress))
     if first is not None and not is_ipv4(first.subsets):
         # People read IPv4 more easily, where the same happens there.
-        first = (
-            _first(ask_for((box for box in within if is_ipv4(box.subsets)), budget=budget.part(1, most=1)))[0] or first
-        )
-    if first is not None:
-        state = State.OK if expected.sometimes else State.FAILS
-    elif left:
-        state = State.OPEN
-    else:
-        state = State.FAILS if expected.sometimes else State.OK
-    shown = next(Regions(subject, [first]).told()) if first is not None and state is State.FAILS else None
-    return Verdict(expected, state, shown, budget.taken)
+        ipv4 = [box for box in within if is_ipv4(box.subsets)]
+        first = _first(ask_for(ipv4, budget=finding.part(1, most=1)))[0] or first
+    if first is None:
+        state = State.OPEN if left else State.FAILS if expected.sometimes else State.OK
+        return Verdict(expected, state, None, budget.taken)
+    if expected.sometimes:
+        return Verdict(expected, State.OK, None, budget.taken)
+    with budget.enforced():
+        few = first._replace(boxes=first.boxes.largest(1))
+        shown = explained(subject, explaining, next(Regions(subject, [few]).told()))
+    return Verdict(expected, State.FAILS, shown, budget.taken)
 
 
 def _first(found: Iterator[Found | Boxes]) -> tuple[Found | None, bool]:

@@ -12,7 +12,7 @@ from phb.comparing.checking import Explaining
 from phb.formats import yaml_format
 from phb.packets.epochs import Epochs
 from phb.packets.space import NO_HEADER, NO_MESSAGE, UNTAGGED, Packet, Subset, Version, is_in
-from phb.searching.asking import ask
+from phb.searching.asking import Space, ask
 from phb.searching.conditions import NO, YES, TreatmentConditions, holds
 from phb.searching.outcomes import outcomes
 from phb.searching.packets import meant
@@ -138,12 +138,14 @@ PACKETS = tuple(packets())
 
 
 @settings(deadline=None, max_examples=share(25), suppress_health_check=list(HealthCheck))
-@given(policies(), asked, st.sampled_from([YES, NO]), conditions)
-def test_what_is_found_is_what_each_packet_gets(artifact, policy, condition, wanted, match):
+@given(policies(), asked, st.sampled_from([YES, NO]), conditions, st.booleans())
+def test_what_is_found_is_what_each_packet_gets(artifact, policy, condition, wanted, match, several):
     subject = Subject.of(policy, Epochs.at(AT))
     within = meant((yaml_match(match),), (), policy, subject.epochs.all)
     assert is_partition(within)
-    found = list(ask(subject.behaviour, policy, within.inside, condition, wanted))
+    # Of several questions, this may be one.
+    space = Space(subject.behaviour, [*within.outside, *subject.everything, *within.inside]) if several else None
+    found = list(ask(subject.behaviour, policy, within.inside, condition, wanted, space=space))
     for packet in PACKETS:
         decided = decide(subject.behaviour, packet)
         expected = {

@@ -100,6 +100,14 @@ def test_no_time_is_open_and_no_success(phb, write_file):
     assert "not all packets were looked at in time (--timeout)" in out
 
 
+def test_what_was_not_even_read_in_time_is_open_in_json_too(phb):
+    code, out, _ = phb("verify", FILES[0], "--timeout", "0", "--json")
+    told = json.loads(out)
+    assert code == 1
+    assert {each["state"] for each in told["expectations"]} == {"open"}
+    assert told["made_up"] == []
+
+
 def test_junit(phb, write_file, tmp_path):
     path = write_file("e.yaml", EXPECTED)
     code, _, _ = phb("verify", path, BRANCH, "--junit", tmp_path / "verified.xml")
@@ -201,9 +209,16 @@ def test_missing_files(phb, tmp_path, write_file):
     code, _, err = phb("verify", path)
     assert code == 2
     assert f"{tmp_path}/none.yaml" in err
-    code, _, err = phb("verify", FILES[0], "--junit", tmp_path)
-    assert code == 2
-    assert err.count("\n") == 1
+
+
+def test_a_file_that_cannot_be_written_is_told_before_anything_is_proven(phb, tmp_path):
+    for name, why in {"": "is a directory", "none/x.xml": "no such file or directory"}.items():
+        path = tmp_path / name
+        assert phb("verify", FILES[0], "--junit", path) == (
+            2,
+            "",
+            f"phb: --junit: found '{path}' ({why}), expected a file to write\n",
+        )
 
 
 def test_every_word_is_documented():
