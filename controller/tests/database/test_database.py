@@ -79,7 +79,7 @@ def test_a_deadlock_is_run_again(database):
                     connection.execute(update(THING).where(THING.c.id == number).values(value=THING.c.value + 1))
                     if not met:
                         met = True
-                        both.wait(10)
+                        both.wait(60)
 
             opened.run(body)
 

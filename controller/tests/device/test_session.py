@@ -89,7 +89,7 @@ async def test_a_standby_hears_that_the_primary_has_gone_and_takes_over(server, 
             changes = standby.masterships()
             assert not (await standby.arbitrate()).primary
             assert (await anext(changes)).somebody
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             told = await anext(changes)
         assert (told.primary, told.somebody) == (False, False)
         with pytest.raises(SwitchError, match="no controller is primary, and our election id 5 is too low"):
@@ -105,7 +105,7 @@ async def test_a_primary_hears_that_it_has_been_superseded(server, artifact):
         assert (await anext(changes)).primary
         async with Session(server.address, 1, artifact, election_id=6) as second:
             await second.become_primary()
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 told = await anext(changes)
             assert (told.primary, told.primary_election_id) == (False, 6)
 
@@ -117,7 +117,7 @@ async def test_the_end_of_the_switch_is_told(server, artifact):
         assert (await anext(changes)).primary
         await asyncio.to_thread(server.stop)
         with pytest.raises(SwitchError):
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 await anext(changes)
         assert session.mastership is None
 
@@ -132,7 +132,7 @@ async def test_a_session_arbitrates_again_after_the_switch_has_restarted(server,
         again = P4RuntimeServer(Switch("dut", {1: PortConfig()}), device_id=1, address=address)
         again.start()
         try:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 while session.mastership is None:
                     try:
                         await session.become_primary()

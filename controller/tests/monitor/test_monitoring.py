@@ -20,7 +20,7 @@ from phb.monitor.reading import telemetry
 from phb.monitor.reading.entries import Entries
 from phb.pushing.push import push
 
-INTERVAL_S = 0.1
+INTERVAL_S, SILENT_S = 0.1, 1.5
 GOLD = subject(SubjectKind.CLASS, "gold")
 POLICY = """
 phb: 1
@@ -37,9 +37,10 @@ CLASS, DROPS = "class_delay", "class_drops"
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    """Files are looked at often, and silence is noticed soon."""
+    """Files are looked at often, and silence is noticed soon, but not that of a busy machine."""
     monkeypatch.setattr("phb.monitor.policies.LOOK_S", 0.05)
-    monkeypatch.setattr(watched, "PATIENCE_S", 1.0)
+    monkeypatch.setattr(watched, "SILENT", SILENT_S / INTERVAL_S)
+    monkeypatch.setattr(watched, "PATIENCE_S", 2 * SILENT_S)
 
 
 class Watching(SeenObservations):
@@ -229,7 +230,7 @@ async def test_switch_whose_entries_are_written_all_the_time_is_not_away(place, 
 
     async def read_slowly(*arguments):
         reads.append(arguments)
-        await asyncio.sleep(3 * INTERVAL_S)
+        await asyncio.sleep(1.2 * SILENT_S)
         return await read(*arguments)
 
     monkeypatch.setattr(telemetry, "SHARE", 0.5)

@@ -103,7 +103,7 @@ class Traffic:
     def __exit__(self, *_):
         self._stop.set()
         self._threads[0].join()
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while len(self.marks) < self.sent and time.monotonic() < deadline:
             time.sleep(0.05)
         self._done.set()

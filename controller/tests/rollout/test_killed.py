@@ -42,7 +42,7 @@ BACKWARD = [
     ("note", "after", 1),
     ("claim back", "after", 2),
 ]
-PATIENCE_S = 20
+PATIENCE_S = 60
 
 
 def ended(process):

@@ -77,7 +77,7 @@ def test_nobody_there(capsys):
 def test_scapy_asks(reflector):
     """A sender that somebody else wrote; what it sends first is no test packet."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
-        sender.settimeout(10)
+        sender.settimeout(60)
         host, _, port = reflector.address.rpartition(":")
         sender.connect((host, int(port)))
         for sequence in range(3):
@@ -93,7 +93,7 @@ def test_replies_that_are_none_of_ours(capsys):
 
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as far:
         far.bind(("127.0.0.1", 0))
-        far.settimeout(10)
+        far.settimeout(60)
 
         def answer():
             octets, sender = far.recvfrom(2000)

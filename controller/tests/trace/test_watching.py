@@ -101,7 +101,7 @@ def test_a_switch_that_never_begins(switch, capsys):
 def _wait(context):
     ended = threading.Event()
     context.add_callback(ended.set)
-    ended.wait(10)
+    ended.wait(60)
 
 
 def test_a_switch_that_is_not_there(capsys):

@@ -43,7 +43,9 @@ def test_files(watch, switch, policy):
     path.touch()
     policy(4)
     # Broken, missing, mended: the policy before stays, and each is told once.
-    path.write_text("phb: 1\nroutes: [")
+    broken = path.with_suffix(".new")
+    broken.write_text("phb: 1\nroutes: [")
+    broken.replace(path)
     assert f"{path}:3: found broken YAML" in running.wait_for("rejected", "the policy before stays")["error"]
     path.unlink()
     running.wait_for("rejected", "no such file")

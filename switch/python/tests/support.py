@@ -14,7 +14,7 @@ from phb_switch import PortConfig, Switch
 PROGRAMS = Path(__file__).parent / "programs"
 DEVICE = 7
 CPU_PORT = 510
-WAIT_SECONDS = 10.0
+WAIT_SECONDS = 60.0
 
 
 def artifact(name: str = "router") -> bytes:

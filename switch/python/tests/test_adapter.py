@@ -8,7 +8,7 @@ from scapy.utils import RawPcapReader, RawPcapWriter
 
 from phb_switch import Network, Port, RealTime, Switch
 
-WAIT_SECONDS = 10.0
+WAIT_SECONDS = 60.0
 FRAMES = [bytes([number]) * 1514 for number in range(5)]
 
 

@@ -24,7 +24,7 @@ def arbitration(device_id: int, high: int, low: int) -> p4r.StreamMessageRequest
 
 
 def serves(client: Client) -> bool:
-    return bool(client.stub.Capabilities(p4r.CapabilitiesRequest(), timeout=10).p4runtime_api_version)
+    return bool(client.stub.Capabilities(p4r.CapabilitiesRequest(), timeout=60).p4runtime_api_version)
 
 
 def test_a_thousand_connections(client: Client, port: int) -> None:

@@ -32,7 +32,7 @@ from .support import (
     with_action,
 )
 
-WAIT_SECONDS = 10.0
+WAIT_SECONDS = 60.0
 TYPE = b"\x12\x34"
 
 
@@ -88,7 +88,7 @@ class Hosts:
 
     def run(self, number: int, *arguments: str) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
-            ["ip", "netns", "exec", self.spaces[number], *arguments], capture_output=True, check=False, timeout=30
+            ["ip", "netns", "exec", self.spaces[number], *arguments], capture_output=True, check=False, timeout=60
         )
 
     def raw_socket(self, number: int) -> socket.socket:
@@ -218,7 +218,7 @@ def test_kernel_traffic(stack: ExitStack, hosts: Hosts) -> None:
     bridge(client)
     server = (
         "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(('10.0.0.2', 7));"
-        "s.settimeout(20); print('ready', flush=True); data, peer = s.recvfrom(2000); s.sendto(data[::-1], peer)"
+        "s.settimeout(60); print('ready', flush=True); data, peer = s.recvfrom(2000); s.sendto(data[::-1], peer)"
     )
     answering = subprocess.Popen(
         ["ip", "netns", "exec", hosts.spaces[1], sys.executable, "-c", server], stdout=subprocess.PIPE
@@ -228,7 +228,7 @@ def test_kernel_traffic(stack: ExitStack, hosts: Hosts) -> None:
     stack.callback(answering.stdout.close)
     assert answering.stdout.readline() == b"ready\n"
     asking = (
-        "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(10);"
+        "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(60);"
         "s.sendto(b'abc', ('10.0.0.2', 7)); print(s.recv(2000).decode())"
     )
     result = hosts.run(0, sys.executable, "-c", asking)
@@ -328,7 +328,7 @@ def test_no_permission(stack: ExitStack, hosts: Hosts) -> None:
     if shutil.which("setpriv") is None:
         pytest.skip("needs the command setpriv (util-linux)")
     result = subprocess.run(
-        [*unprivileged, "--reuid=65534", "--clear-groups", *command], capture_output=True, check=False, timeout=30
+        [*unprivileged, "--reuid=65534", "--clear-groups", *command], capture_output=True, check=False, timeout=60
     )
     assert result.returncode == 2, result.stderr
     assert b"needs root or the capability CAP_NET_RAW" in result.stderr

@@ -16,7 +16,7 @@ from phb_switch._native import Match, Port, PortConfig, PortError, RealTime, Swi
 from .support import PROGRAMS
 from .test_interfaces import REASON, TYPE, Hosts, bridge, ip, received, start
 
-WAIT_SECONDS = 10.0
+WAIT_SECONDS = 60.0
 FRAME = b"\xff" * 6 + b"\x02" * 6 + TYPE + bytes(range(100))
 
 needs_interfaces = pytest.mark.skipif(bool(REASON), reason=REASON or "available")
@@ -107,8 +107,8 @@ def test_tcp_whole_frames(stack: ExitStack, hosts: Hosts, kind: str) -> None:
     bridge(client)
     family, address = ("AF_INET", "10.0.0.2") if kind == "-4" else ("AF_INET6", "fd00::2")
     listen = (
-        f"import hashlib, socket; s = socket.socket(socket.{family}, socket.SOCK_STREAM); s.settimeout(20);"
-        f"s.bind(('{address}', 7)); s.listen(); print('ready', flush=True); c, _ = s.accept(); c.settimeout(20);"
+        f"import hashlib, socket; s = socket.socket(socket.{family}, socket.SOCK_STREAM); s.settimeout(60);"
+        f"s.bind(('{address}', 7)); s.listen(); print('ready', flush=True); c, _ = s.accept(); c.settimeout(60);"
         "h = hashlib.sha256();"
         "[h.update(data) for data in iter(lambda: c.recv(1 << 20), b'')]; print(h.hexdigest())"
     )
@@ -121,7 +121,7 @@ def test_tcp_whole_frames(stack: ExitStack, hosts: Hosts, kind: str) -> None:
     assert listening.stdout.readline() == b"ready\n"
     send = (
         f"import hashlib, random, socket; data = random.Random(1).randbytes(8 << 20);"
-        f"s = socket.create_connection(('{address}', 7), 20); s.sendall(data); s.close();"
+        f"s = socket.create_connection(('{address}', 7), 60); s.sendall(data); s.close();"
         "print(hashlib.sha256(data).hexdigest())"
     )
     sent = hosts.run(0, sys.executable, "-c", send)

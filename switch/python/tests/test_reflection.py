@@ -62,7 +62,7 @@ CLASSES = made()
 def asked(client: Client, version: str, *wanted: dict[str, str]) -> list[Any]:
     method = f"/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo"
     requests = iter([CLASSES["Request"](**each).SerializeToString() for each in wanted])
-    answers = client.channel.stream_stream(method)(requests, timeout=10)
+    answers = client.channel.stream_stream(method)(requests, timeout=60)
     return [CLASSES["Response"].FromString(answer) for answer in answers]
 
 
@@ -168,7 +168,7 @@ def test_a_client_that_has_no_messages_of_its_own(client: Client, version: str) 
         pool.Add(file)
     method = pool.FindServiceByName("p4.v1.P4Runtime").methods_by_name["Capabilities"]
     call = client.channel.unary_unary("/p4.v1.P4Runtime/Capabilities")
-    answer = message_factory.GetMessageClass(method.output_type).FromString(call(b"", timeout=10))
+    answer = message_factory.GetMessageClass(method.output_type).FromString(call(b"", timeout=60))
     assert answer.p4runtime_api_version == "1.4.1"  # type: ignore[attr-defined]
 
 
@@ -190,16 +190,16 @@ def test_what_is_no_request(
     client: Client, service: str, method: str, request_bytes: bytes, code: grpc.StatusCode
 ) -> None:
     with pytest.raises(grpc.RpcError) as caught:
-        next(client.channel.unary_stream(f"/{service}/{method}")(request_bytes, timeout=10))
+        next(client.channel.unary_stream(f"/{service}/{method}")(request_bytes, timeout=60))
     assert caught.value.code() == code
 
 
 def test_it_serves(client: Client) -> None:
     check = client.channel.unary_unary(f"{HEALTH}/Check")
-    assert check(b"", timeout=10) == SERVING
+    assert check(b"", timeout=60) == SERVING
     with pytest.raises(grpc.RpcError) as caught:
-        check(b"\x0a\x04none", timeout=10)
+        check(b"\x0a\x04none", timeout=60)
     assert caught.value.code() == grpc.StatusCode.NOT_FOUND
-    watch = client.channel.unary_stream(f"{HEALTH}/Watch")(b"", timeout=10)
+    watch = client.channel.unary_stream(f"{HEALTH}/Watch")(b"", timeout=60)
     assert next(watch) == SERVING
     watch.cancel()

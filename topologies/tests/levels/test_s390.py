@@ -74,7 +74,7 @@ async def watched(test, daemons):
             lines = await daemons.ask("snmpwalk", MONITORED_DELAY)
             traps = await until_now(daemons)
             url = f"http://{metrics.address}/metrics"
-            page = await asyncio.to_thread(lambda: urllib.request.urlopen(url, timeout=20).read().decode())
+            page = await asyncio.to_thread(lambda: urllib.request.urlopen(url, timeout=60).read().decode())
     finally:
         task.cancel()
         await asyncio.wait([task])

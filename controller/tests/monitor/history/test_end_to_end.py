@@ -9,6 +9,7 @@ import sys
 import time
 from contextlib import closing
 from itertools import count
+from urllib.request import urlopen
 
 import psycopg
 import pytest
@@ -64,16 +65,38 @@ def traffic(switch, packets):
     network.run(start + 10**9)
 
 
+def monitor(address):
+    """A command without the files."""
+    words = ("--address", address, "--interval", "0.1", "--metrics", "127.0.0.1:0")
+    return [sys.executable, "-m", "phb", "monitor", *words]
+
+
+def has_seen(said, packets):
+    """Whether a monitor that says this has read that many packets from the switch."""
+    found = re.search(r"http://\S+/metrics", said.read_text())
+    with urlopen(found[0], timeout=60) as answer:
+        told = re.search(
+            r'^phb_class_sent_packets_total{.*class="gold".*} (\S+)$', answer.read().decode(), re.MULTILINE
+        )
+    return told is not None and float(told[1]) == packets
+
+
+def wait(condition):
+    end = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
 def started(folder, address):
     """Start a monitor, and wait until the file has a position of the switch that is newer than before."""
     before = position(folder)
-    command = [sys.executable, "-m", "phb", "monitor", "--address", address, "--interval", "0.1"]
-    process = subprocess.Popen([*command, "--history", "history", "policy.yaml"], cwd=folder)
-    end = time.monotonic() + 60
-    while position(folder) == before:
-        assert process.poll() is None
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    with (folder / "said").open("w") as said:
+        process = subprocess.Popen(
+            [*monitor(address), "--history", "history", "policy.yaml"], cwd=folder, stdout=said, stderr=said
+        )
+    wait(lambda: position(folder) != before or process.poll() is not None)
+    assert process.poll() is None
     return process
 
 
@@ -97,7 +120,7 @@ def test_each_packet_is_counted_once(tmp_path, switch):
     traffic(made, 30)
     process = started(tmp_path, address)
     traffic(made, 1)
-    time.sleep(0.5)  # a few samples
+    wait(lambda: has_seen(tmp_path / "said", 736))
     process.send_signal(signal.SIGTERM)
     assert process.wait() == 0
     words = ("accounting", "--history", "history", "--from", "2026-01-01", "--json")
@@ -122,10 +145,9 @@ class Sharing:
         self.monitors = []
 
     def start(self):
-        words = [sys.executable, "-m", "phb", "monitor", "--address", self.address, "--interval", "0.1"]
         said = self.folder / f"said{len(self.monitors)}"
         with said.open("w") as output:
-            command = [*words, "--state", self.url, "policy.yaml"]
+            command = [*monitor(self.address), "--state", self.url, "policy.yaml"]
             process = subprocess.Popen(command, cwd=self.folder, stdout=output, stderr=output)
         self.monitors.append((process, said))
         return process, said
@@ -138,13 +160,6 @@ class Sharing:
             return 0, 0
         number = re.search(r"process (\d+)", called)
         return int(number[1]) if number else 0, writes
-
-    @staticmethod
-    def wait(condition):
-        end = time.monotonic() + 120
-        while not condition():
-            assert time.monotonic() < end
-            time.sleep(0.05)
 
     def end(self):
         for process, _ in self.monitors:
@@ -159,29 +174,29 @@ def test_monitors_share_a_database(tmp_path, switch, postgresql):
     sharing = Sharing(tmp_path, address, postgresql)
     try:
         first, _ = sharing.start()
-        sharing.wait(lambda: sharing.writer()[0] == first.pid and sharing.writer()[1] > 2)
+        wait(lambda: sharing.writer()[0] == first.pid and sharing.writer()[1] > 2)
         second, said = sharing.start()
-        sharing.wait(lambda: "this monitor stands by" in said.read_text())
+        wait(lambda: "this monitor stands by" in said.read_text())
         traffic(made, 700)
         first.kill()
-        sharing.wait(lambda: sharing.writer()[0] == second.pid)
+        wait(lambda: sharing.writer()[0] == second.pid)
         traffic(made, 30)
         # The database is killed under them.
         writes = sharing.writer()[1]
-        third, _ = sharing.start()
+        third, taken_over = sharing.start()
         postgresql.stop("kill")
         traffic(made, 5)
-        sharing.wait(lambda: "doesn't answer" in said.read_text())
+        wait(lambda: "doesn't answer" in said.read_text())
         postgresql.start()
-        sharing.wait(lambda: sharing.writer()[1] > writes)
-        sharing.wait(lambda: "it is written again" in said.read_text())
+        wait(lambda: sharing.writer()[1] > writes)
+        wait(lambda: "it is written again" in said.read_text())
         second.send_signal(signal.SIGSTOP)
-        sharing.wait(lambda: sharing.writer()[0] == third.pid)
+        wait(lambda: sharing.writer()[0] == third.pid)
         traffic(made, 11)
         second.send_signal(signal.SIGCONT)
-        sharing.wait(lambda: f"process {third.pid} on" in said.read_text())
+        wait(lambda: f"process {third.pid} on" in said.read_text())
         traffic(made, 1)
-        time.sleep(0.5)  # a few samples
+        wait(lambda: has_seen(taken_over, 747))
     finally:
         codes = sharing.end()
     assert codes == [-signal.SIGKILL, 0, 0]

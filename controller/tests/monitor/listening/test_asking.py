@@ -62,7 +62,7 @@ async def test_explanations_take_turns(asked, monkeypatch):
     monkeypatch.setattr(asking, "ANSWER_S", 0.01)
     time_passes = Event()
     monkeypatch.setattr(asked, "_prepared", lambda name: None)
-    monkeypatch.setattr(asked, "_explain", lambda *of: time_passes.wait(20) and {"packets": []})
+    monkeypatch.setattr(asked, "_explain", lambda *of: time_passes.wait(60) and {"packets": []})
     slow = [asyncio.create_task(asked.explain("edge", "x")) for _ in range(asking.MOST_EXPLAINED)]
     for each in slow:
         with pytest.raises(PhbError, match="took longer"):
@@ -70,8 +70,8 @@ async def test_explanations_take_turns(asked, monkeypatch):
     with pytest.raises(PhbError, match="others are asking"):
         await asked.explain("edge", "x")
     time_passes.set()
-    monkeypatch.setattr(asking, "ANSWER_S", 20.0)
-    async with asyncio.timeout(20):
+    monkeypatch.setattr(asking, "ANSWER_S", 60.0)
+    async with asyncio.timeout(60):
         while asked._explaining.locked():
             await asyncio.sleep(0.01)
     assert await asked.explain("edge", "x") == {"packets": []}

@@ -53,7 +53,7 @@ async def monitored(*options):
         yield int(found[1])
     finally:
         running.send_signal(signal.SIGTERM)
-        _, errors = await asyncio.to_thread(running.communicate, timeout=20)
+        _, errors = await asyncio.to_thread(running.communicate, timeout=60)
     assert (running.returncode, errors) == (0, "")
 
 

@@ -50,7 +50,7 @@ def listening(*options):
         yield found[1], running
     finally:
         running.send_signal(signal.SIGTERM)
-        running.communicate(timeout=20)
+        running.communicate(timeout=60)
 
 
 @pytest.fixture(scope="module")

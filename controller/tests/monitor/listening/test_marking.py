@@ -65,17 +65,16 @@ async def test_a_state_that_cannot_be_read_is_told_once(tmp_path, monkeypatch):
     path, troubles, marks = tmp_path / "state.sqlite", [], []
     path.write_text("another file")
     running = asyncio.create_task(Marking(place_of(path), [EDGE], troubles.append).run(marks.append))
-    for _ in range(200):
-        await asyncio.sleep(0.005)
-        if troubles:
-            break
+    async with asyncio.timeout(60):
+        while not troubles:
+            await asyncio.sleep(0.005)
     await asyncio.sleep(0.05)
     assert len(troubles) == 1
     assert "pushes can't be told of" in troubles[0]
     path.unlink()
     with State(place_of(path)) as state:
         begin(state)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not marks:
             await asyncio.sleep(0.01)
     running.cancel()

@@ -165,7 +165,7 @@ async def test_a_reader_is_told_what_was_and_then_what_comes():
                 await asyncio.sleep(0.01)
         live.mark(mark(1, "applied"))
         live.take(made[3])
-        await asyncio.wait_for(reading, 10)
+        await asyncio.wait_for(reading, 60)
     assert told[:5] == ["hello", "tick", "event", "mark", "detail"]
     assert told.count("mark") == 2
     assert live.tick["switches"]["core"]["condition"] == "waiting"

@@ -89,12 +89,12 @@ def monitored(*options: str) -> Iterator[str]:
         yield found[0]
     finally:
         running.send_signal(signal.SIGTERM)
-        _, errors = running.communicate(timeout=20)
+        _, errors = running.communicate(timeout=60)
     assert (running.returncode, errors) == (0, "")
 
 
 def page(url: str) -> str:
-    with urllib.request.urlopen(url, timeout=10) as answer:
+    with urllib.request.urlopen(url, timeout=60) as answer:
         return answer.read().decode()
 
 

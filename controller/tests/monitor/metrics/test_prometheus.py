@@ -53,7 +53,7 @@ async def test_promtool_finds_nothing_to_say_of_the_page():
 
 
 def fetched(url: str) -> str:
-    with urllib.request.urlopen(url, timeout=10) as answer:
+    with urllib.request.urlopen(url, timeout=60) as answer:
         return answer.read().decode()
 
 
@@ -72,7 +72,7 @@ class Daemon:
 
     def ask(self, query: str):
         """Give the labels' values and the value of each result."""
-        with urllib.request.urlopen(f"{self._url}?{urllib.parse.urlencode({'query': query})}", timeout=10) as answer:
+        with urllib.request.urlopen(f"{self._url}?{urllib.parse.urlencode({'query': query})}", timeout=60) as answer:
             result = json.load(answer)["data"]["result"]
         return {
             tuple(sorted((name, word) for name, word in each["metric"].items() if name not in _SCRAPE)): float(
@@ -118,7 +118,7 @@ def daemon(tmp_path_factory):
         yield Daemon(target, port)
     finally:
         running.terminate()
-        running.wait(timeout=20)
+        running.wait(timeout=60)
 
 
 def of(**labels: str):

@@ -92,14 +92,17 @@ async def test_a_state_that_cannot_be_read_is_told_once_and_read_when_it_can(pat
     taken: asyncio.Queue = asyncio.Queue()
     task = asyncio.create_task(Pushes(path, [EDGE], troubles.append).run(taken.put_nowait))
     try:
-        await asyncio.sleep(0.1)
+        async with asyncio.timeout(60):
+            while not troubles:
+                await asyncio.sleep(0.01)
+        await asyncio.sleep(0.05)
         assert len(troubles) == 1
         assert troubles[0].startswith(f"pushes can't be told of: {path}: found ")
         path.unlink()
         end(path, begin(path))
         known = {}
         while "edge" not in known:  # it may have been looked at before its first push
-            known = told(await asyncio.wait_for(taken.get(), 10))
+            known = told(await asyncio.wait_for(taken.get(), 60))
         assert known["edge"][0] == 1
     finally:
         task.cancel()

@@ -21,7 +21,7 @@ from ..gnmi.support import Client as GnmiClient
 from ..support import DEVICE, PROGRAMS, Client, connect, insert
 from ..test_interfaces import REASON, Hosts
 
-WAIT_SECONDS = 20.0
+WAIT_SECONDS = 60.0
 LINES = (
     (
         "bmv2's mininet/p4_mininet.py",

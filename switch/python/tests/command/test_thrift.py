@@ -262,7 +262,7 @@ NONSENSE = {
 @pytest.mark.parametrize("data", NONSENSE.values(), ids=NONSENSE)
 def test_nonsense_ends_a_connection(ports: tuple[int, int], thrift: ThriftClient, data: bytes) -> None:
     with (
-        socket.create_connection(("127.0.0.1", ports[1]), timeout=20) as stranger,
+        socket.create_connection(("127.0.0.1", ports[1]), timeout=60) as stranger,
         contextlib.suppress(OSError),
     ):
         stranger.sendall(data)
@@ -275,7 +275,7 @@ def test_many_connections(ports: tuple[int, int]) -> None:
     """Strangers that say nothing, or half of something, make room for those that come later."""
     strangers = []
     for number in range(600):
-        stranger = socket.create_connection(("127.0.0.1", ports[1]), timeout=20)
+        stranger = socket.create_connection(("127.0.0.1", ports[1]), timeout=60)
         stranger.sendall(HEADER if number % 2 else b"")
         strangers.append(stranger)
     client = ThriftClient(ports[1])
@@ -287,7 +287,7 @@ def test_many_connections(ports: tuple[int, int]) -> None:
 
 
 def test_a_client_that_never_reads(ports: tuple[int, int], thrift: ThriftClient) -> None:
-    with socket.create_connection(("127.0.0.1", ports[1]), timeout=20) as stranger:
+    with socket.create_connection(("127.0.0.1", ports[1]), timeout=60) as stranger:
         stranger.settimeout(2)
         with contextlib.suppress(TimeoutError):
             for _ in range(200):
@@ -297,7 +297,7 @@ def test_a_client_that_never_reads(ports: tuple[int, int], thrift: ThriftClient)
 
 def _say_nonsense(port: int) -> None:
     for data in NONSENSE.values():
-        with socket.create_connection(("127.0.0.1", port), timeout=20) as stranger, contextlib.suppress(OSError):
+        with socket.create_connection(("127.0.0.1", port), timeout=60) as stranger, contextlib.suppress(OSError):
             stranger.sendall(data)
 
 
@@ -311,7 +311,7 @@ def _connect(port: int) -> None:
     """A thousand connections with half a call each, of which the server keeps 256."""
     with contextlib.ExitStack() as strangers, contextlib.suppress(OSError):
         for _ in range(1000):
-            stranger = strangers.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20))
+            stranger = strangers.enter_context(socket.create_connection(("127.0.0.1", port), timeout=60))
             stranger.sendall(HEADER)
         # Half-open: the server has ended those that came first, and nobody here has looked.
 

@@ -84,7 +84,7 @@ def capabilities(port: int, credentials: grpc.ChannelCredentials) -> grpc.Status
     """How a client fares that asks for P4Runtime's capabilities."""
     with grpc.secure_channel(f"localhost:{port}", credentials) as channel:
         try:
-            p4r_grpc.P4RuntimeStub(channel).Capabilities(p4r.CapabilitiesRequest(device_id=DEVICE), timeout=10)
+            p4r_grpc.P4RuntimeStub(channel).Capabilities(p4r.CapabilitiesRequest(device_id=DEVICE), timeout=60)
         except grpc.RpcError as error:
             return error.code()
     return grpc.StatusCode.OK
@@ -99,7 +99,7 @@ def set_speed(port: int, credentials: grpc.ChannelCredentials) -> grpc.StatusCod
     request.update.add(path=where, val=gnmi.TypedValue(string_val="SPEED_1GB"))
     with grpc.secure_channel(f"localhost:{port}", credentials) as channel:
         try:
-            gnmi_grpc.gNMIStub(channel).Set(request, timeout=10)
+            gnmi_grpc.gNMIStub(channel).Set(request, timeout=60)
         except grpc.RpcError as error:
             return error.code()
     return grpc.StatusCode.OK
@@ -121,7 +121,7 @@ def test_who_is_let_in(certificates: Certificates) -> None:
         assert capabilities(port, certificates.client("stranger", trustme.CA())) == grpc.StatusCode.UNAVAILABLE
         with grpc.insecure_channel(f"localhost:{port}") as channel:
             with pytest.raises(grpc.RpcError) as caught:
-                p4r_grpc.P4RuntimeStub(channel).Capabilities(p4r.CapabilitiesRequest(), timeout=10)
+                p4r_grpc.P4RuntimeStub(channel).Capabilities(p4r.CapabilitiesRequest(), timeout=60)
             assert caught.value.code() == grpc.StatusCode.UNAVAILABLE
 
 
