@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from phb.comparing.fragments import Numbers, natural
+from phb.comparing.fragments import Numbers, natural, references
 from phb.errors import InputError
-from phb.model import BehaviourAggregate, Conditions, CrossConnect, PolicySet, Port, Rule
+from phb.model import LAST_PORT, BehaviourAggregate, Conditions, CrossConnect, PolicySet, Port, Rule
 from phb.model.rules import Permission
 from phb.values import AddressRange
 
@@ -72,8 +72,9 @@ def standing_alone(policies: Sequence[PolicySet]) -> Standing:
     else:
         for policy in whole:
             _check_told_apart(policy)
-        numbers = Numbers([_with_opposites(policy) for policy in whole])
-        whole = tuple(_with_opposites(policy, numbers) for policy in whole)
+        wired = _to_wire(whole)
+        numbers = Numbers([_with_opposites(policy, wired) for policy in whole])
+        whole = tuple(_with_opposites(policy, wired, numbers) for policy in whole)
         made_up += (f"no file says where packets go: each port X is wired to one without policies, '{OPPOSITE}X'",)
     return Standing(tuple(_with_ports_of(policy, whole) for policy in whole), made_up)
 
@@ -134,13 +135,22 @@ def _check_told_apart(policy: PolicySet) -> None:
                 raise InputError(item.origin(), found, _ELSE)
 
 
-def _with_opposites(policy: PolicySet, numbers: Numbers | None = None) -> PolicySet:
+def _to_wire(policies: Sequence[PolicySet]) -> set[str]:
+    """Give the ports that get opposites: all, or where a switch hasn't so many those that some policy asks about."""
+    names = {port.name for policy in policies for port in policy.ports}
+    if 2 * len(names) <= LAST_PORT:
+        return names
+    return {str(each) for policy in policies for each in references(policy)}
+
+
+def _with_opposites(policy: PolicySet, wired: set[str], numbers: Numbers | None = None) -> PolicySet:
     """Give a policy with its ports and their opposites, wired once these have numbers."""
-    opposite = [Port(name=f"{OPPOSITE}{port.name}") for port in policy.ports]
+    ports = [port for port in policy.ports if port.name in wired]
+    opposite = [Port(name=f"{OPPOSITE}{port.name}") for port in ports]
     with_them = policy.model_copy(update={"ports": (*policy.ports, *opposite)})
     if numbers is None:
         return with_them
-    wires = [(port.name, other.name) for port, other in zip(policy.ports, opposite, strict=True)]
+    wires = [(port.name, other.name) for port, other in zip(ports, opposite, strict=True)]
     return _wired(with_them.model_copy(update={"ports": numbers.given(with_them)}), wires)
 
 

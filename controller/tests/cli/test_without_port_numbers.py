@@ -125,6 +125,18 @@ def test_lists_and_policy_maps_of_a_file_without_interfaces(phb, write_file):
     assert (code, json.loads(out)["entries"]) == (0, 0)
 
 
+def test_an_interface_that_is_no_port_of_a_switch(phb, write_file):
+    old, new = (
+        write_file(name, text.replace("interface FastEthernet0/0", "interface Vlan7"))
+        for name, text in (("old", OLD), ("new", NEW))
+    )
+    code, out, err = phb("diff", old, new)
+    assert code == 1
+    assert "tcp from 0.0.0.0/0 to any port 23, in Vlan7" in out
+    assert f"warning: {old}:10: Vlan7 is no port of a switch: it is asked as if it were one" in err
+    assert "access list 'guests' filters nothing: Vlan7 is no port" in phb("check", old)[2]
+
+
 def test_the_line_of_a_list_that_blocks(phb, files):
     _, out, _ = phb("search", files["old.cfg"], "--treatment", "permission=blocked")
     assert f"at {files['old.cfg']}:12, line 3: deny tcp any any eq telnet\n" in out

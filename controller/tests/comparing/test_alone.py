@@ -93,11 +93,16 @@ def test_where_it_matters_which_port_leads_where(case):
     standing_alone([yaml(with_addresses("a", "b") + text)])
 
 
-@pytest.mark.parametrize(("count", "refused"), [(254, False), (255, True), (600, True)])
-def test_as_many_ports_as_a_switch_has(count, refused):
-    policy = yaml(ports(*(f"p{number}" for number in range(count))))
-    if not refused:
-        assert len(standing_alone([policy]).policies[0].ports) == 2 * count
+# How many ports there are, how many of them rules ask about, and how many there are with opposites; None is refused.
+MANY = [(254, 0, 508), (255, 0, 255), (400, 100, 500), (400, 110, None), (510, 0, None)]
+
+
+@pytest.mark.parametrize(("count", "asked", "found"), MANY)
+def test_as_many_ports_as_a_switch_has(count, asked, found):
+    rules = ", ".join(f"{{name: r{number}, match: {{ingress-port: p{number}}}}}" for number in range(asked))
+    policy = yaml(ports(*(f"p{number}" for number in range(count))) + f"rules: [{rules}]\n")
+    if found is not None:
+        assert len(standing_alone([policy]).policies[0].ports) == found
         return
     with pytest.raises(InputError, match="more than 509 ports"):
         standing_alone([policy])

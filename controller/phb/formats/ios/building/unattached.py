@@ -1,26 +1,41 @@
-"""Lists and policy maps of a file without interfaces: each gets a port of its name, so that questions can be asked."""
+"""What is no port of a switch, for questions that no switch is asked: it counts all the same, as if it were one.
+
+Lists and policy maps of a file without interfaces get ports of their names; VLANs, tunnels, bundles and so on are ports.
+"""
 
 from __future__ import annotations
 
 from phb.formats.ios.configuration import Configuration, Interface
+from phb.formats.ios.language.interface_names import PHYSICAL
 from phb.origin import Origin
 
-_KIND = "GigabitEthernet"
+_KIND, _OTHER_KIND = "GigabitEthernet", "Channel"
+"""Of what is made up; and of another interface, whose bandwidth and header aren't known."""
+_ENDS = ("Loopback", "Null")
+"""Through which no packets go."""
 
 
 def attach(configuration: Configuration) -> None:
-    """Give ports to what nothing refers to if there is no interface: for what comes in to lists, out to policy maps."""
+    """Give ports to what has none."""
+    for interface in configuration.interfaces.values():
+        asked = interface.policies or interface.access_groups
+        if interface.kind in (*PHYSICAL, *_ENDS) or "." in interface.name or interface.shut_down:
+            continue
+        if asked or interface.address is not None:
+            message = f"{interface.name} is no port of a switch: it is asked as if it were one"
+            (configuration.note if asked else configuration.aside)(interface.origin, message)
+            interface.kind = _OTHER_KIND
     if configuration.interfaces:
         return
     maps, lists = configuration.policy_maps.values(), configuration.access_lists.values()
     children = {each.child[0] for policy_map in maps for each in policy_map.classes.values() if each.child is not None}
-    asked = {term.access_list for class_map in configuration.class_maps.values() for term in class_map.terms}
+    in_classes = {term.access_list for class_map in configuration.class_maps.values() for term in class_map.terms}
     for policy_map in maps:
         if policy_map.name not in children:
             port = _port(configuration, policy_map.name, policy_map.origin)
             port.policies["output"] = (policy_map.name, policy_map.origin)
     for access_list in lists:
-        if access_list.name not in asked:
+        if access_list.name not in in_classes:
             port = _port(configuration, access_list.name, access_list.origin)
             side = "in" if access_list.version == 4 else "ipv6 in"
             port.access_groups[side] = (access_list.name, access_list.origin)
