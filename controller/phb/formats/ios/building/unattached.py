@@ -1,6 +1,6 @@
 """What is no port of a switch, for questions that no switch is asked: it counts all the same, as if it were one.
 
-Lists and policy maps of a file without interfaces get ports of their names; VLANs, tunnels, bundles and so on are ports.
+Lists and policy maps of a file without interfaces get ports of their names; VLANs, tunnels and so on are ports.
 """
 
 from __future__ import annotations
