@@ -136,6 +136,8 @@ def unread(a: telling.Side, b: telling.Side, budget: Budget, node: str | None = 
 
 
 def _open_words(boxes: Sequence[ValueBox], naming: Naming, budget: Budget) -> list[str]:
+    if not boxes:
+        return []
     if len(boxes) <= _MANY_OPEN:
         with suppress(TimeOver), budget.enforced():
             return [words.text for words in in_words(boxes, naming)]
