@@ -86,7 +86,8 @@ class Budget:
                 raise TimeOver
 
         handler = signal.signal(signal.SIGALRM, over)
-        outer = signal.setitimer(signal.ITIMER_REAL, left)[0]
+        outer = signal.getitimer(signal.ITIMER_REAL)[0]
+        signal.setitimer(signal.ITIMER_REAL, min(left, outer or left))
         try:
             yield
         finally:

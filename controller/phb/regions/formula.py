@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 TRUE: Final = 1
 """The literal that is true. A literal is the number of a variable, or less than 0 the opposite of one."""
 FALSE: Final = -1
+_TEXT: Final = 400_000
+"""Literals of one text: while a solver reads one, it can't be interrupted, and for each it makes all variables."""
 
 
 class Formula:
@@ -64,11 +66,16 @@ class Formula:
             return then
         return self.any((self.both(condition, then), self.both(-condition, otherwise)))
 
-    def dimacs(self, first: int = 0) -> str:
-        """Give the clauses whose literals stand at `first` or later, in the format of SAT solvers."""
-        literals = self.literals[first:]
-        text = " ".join(map(str, literals)).replace(" 0 ", " 0\n")
-        return f"p cnf {self.variables} {literals.count(0)}\n{text}\n"
+    def dimacs(self, first: int = 0) -> Iterator[str]:
+        """Give the clauses whose literals stand at `first` or later, in the format of SAT solvers: in several texts."""
+        while first < len(self.literals):
+            end = min(first + _TEXT, len(self.literals))
+            while self.literals[end - 1]:
+                end += 1
+            literals = self.literals[first:end]
+            text = " ".join(map(str, literals)).replace(" 0 ", " 0\n")
+            yield f"p cnf {self.variables} {literals.count(0)}\n{text}\n"
+            first = end
 
     def _conjunction(self, parts: tuple[int, ...]) -> int:
         found = self._conjunctions.get(parts)

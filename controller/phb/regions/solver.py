@@ -19,7 +19,7 @@ from phb.behaviour.behaviour import Behaviour
 from phb.behaviour.deciding import Decided, decide
 from phb.packets.boxes import ValueBox
 from phb.packets.space import UNTAGGED, Packet, Subset, Version
-from phb.regions.budget import Budget
+from phb.regions.budget import Budget, TimeOver
 from phb.regions.effects import Apart, Effects
 from phb.regions.encoded import Effect, Encoded, Kinds
 from phb.regions.formula import FALSE, TRUE, Formula, clauses
@@ -95,6 +95,13 @@ class Solver:
             Unanswered: As it says.
             KeyboardInterrupt: While z3 was running, too.
         """
+        try:
+            with self._budget.enforced():
+                return self._found()
+        except TimeOver:
+            raise Unanswered(_NO_TIME) from None
+
+    def _found(self) -> Found | None:
         while self._left:
             version, boxes = next(iter(self._left.items()))
             if self._part is None:
@@ -247,7 +254,8 @@ class _Sat:
                 for clause in clauses(new):
                     self._solver.add(self._z3.Or([self._literal(each) for each in clause]))
             else:
-                self._solver.from_string(self._formula.dimacs(self._told))
+                for text in self._formula.dimacs(self._told):
+                    self._solver.from_string(text)
         self._told = len(self._formula.literals)
 
     def satisfiable(self, assumed: int, most_s: float | None = None) -> bool:

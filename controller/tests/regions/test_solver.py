@@ -17,7 +17,7 @@ from phb.behaviour.deciding import NONE, Decided, decide
 from phb.behaviour.marks import Marks, table
 from phb.packets.boxes import ValueBox, intersection
 from phb.packets.space import UNTAGGED, Subset, Version, box_of, every, every_packet
-from phb.regions import plain, solver
+from phb.regions import formula, plain, solver
 from phb.regions.budget import Budget
 from phb.regions.cell import Cell
 from phb.regions.encoded import Kinds
@@ -109,6 +109,23 @@ def test_no_time_is_no_answer() -> None:
     question = solver.Solver((Behaviour(), Behaviour(input=(BLOCK,))), every_packet(1), budget=Budget(seconds=0))
     with pytest.raises(solver.Unanswered, match="the time was over"):
         question.find()
+
+
+def test_the_time_is_for_what_is_made_for_z3_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def forever(*_: object) -> None:
+        while True:
+            pass
+
+    monkeypatch.setattr(solver, "_Part", forever)
+    question = solver.Solver((Behaviour(), Behaviour(input=(BLOCK,))), every_packet(1), budget=Budget(seconds=0.05))
+    with pytest.raises(solver.Unanswered, match="the time was over"):
+        question.find()
+
+
+def test_a_question_in_many_texts_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(formula, "_TEXT", 1)
+    assert solver.Solver((Behaviour(), Behaviour(input=(BLOCK,))), every_packet(1)).find() is not None
+    assert solver.Solver((Behaviour(input=(BLOCK,)),) * 2, every_packet(1)).find() is None
 
 
 def test_no_memory_is_no_answer_and_z3_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
