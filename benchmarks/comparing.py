@@ -19,9 +19,9 @@ from benchmarks.behaviours import PAIRS, five_fields
 from benchmarks.figures import Figure, write
 from phb.behaviour.behaviour import Behaviour
 from phb.behaviour.deciding import Decided, treatment
-from phb.packets.space import every_packet
+from phb.packets.space import Version, every_packet
 from phb.regions import cells
-from phb.regions.wanted import Wanted
+from phb.regions.effects import Wanted
 
 RULES = (1_000, 10_000)
 ALL_DIFFERENT = "another"
@@ -31,7 +31,7 @@ MOST = 1_000
 
 def _seconds(behaviours: Sequence[Behaviour], wanted: Wanted | None = None) -> float:
     started = time.process_time()
-    for _ in cells.divide(behaviours, every_packet(1), same=wanted is None, wanted=wanted):
+    for _ in cells.divide_many(behaviours, every_packet(1), same=wanted is None, wanted=wanted):
         pass
     return time.process_time() - started
 
@@ -46,8 +46,8 @@ def measure() -> list[Figure]:
                 key = name.replace(", ", "_").replace(" ", "_")
                 figures.append(Figure(f"compare.{rules}.{key}.s", _seconds((policy, change(policy))), "s"))
 
-        def in_class(decided: Decided, policy: Behaviour = policy) -> bool:
-            return treatment(policy.input, decided.input).traffic_class == 3
+        def in_class(decided: tuple[Decided, ...], version: Version, policy: Behaviour = policy) -> bool:
+            return treatment(policy.input, decided[0].input).traffic_class == 3
 
         figures.append(Figure(f"search.{rules}.class.s", _seconds((policy,), in_class), "s"))
     figures.append(Figure("compare.memory.mb", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MB"))

@@ -27,7 +27,7 @@ from phb.packets.boxes import ValueBox
 from phb.packets.space import Dimension, Packet, Subset, Version, box_of, every_packet
 from phb.regions import answer
 from phb.regions.cell import Cell
-from phb.regions.encoded import Kinds
+from phb.regions.literals import Kinds
 from phb.regions.solver import Solver
 
 _AT_ONCE: Final = 200_000

@@ -12,20 +12,17 @@ from functools import partial
 from importlib.util import find_spec
 from typing import Any, Final
 
-import numpy as np
-
 from phb.behaviour.behaviour import Behaviour
-from phb.behaviour.deciding import Decided
 from phb.packets.boxes import ValueBox, difference
 from phb.packets.many import Boxes
-from phb.packets.space import Version, is_in
+from phb.packets.space import is_in
 from phb.regions import cells
+from phb.regions.arrays import Arrays
 from phb.regions.budget import Budget
 from phb.regions.cell import Cell, Cells, Open, one_by_one
-from phb.regions.effects import Apart, Effects
-from phb.regions.encoding import Encoding
+from phb.regions.effects import Apart, Effects, Wanted
 from phb.regions.generalising import cell_around
-from phb.regions.solver import Found, Solver, Unanswered, Wanted
+from phb.regions.solver import Found, Solver, Unanswered
 
 FIRST_S: Final = 3.0
 """Seconds for which boxes are divided before the solver is asked ..."""
@@ -48,7 +45,7 @@ def divide_many(
     effect: Effects | None = None,
     apart: Apart | None = None,
     budget: Budget | None = None,
-    encoding: Encoding | None = None,
+    arrays: Arrays | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Iterator[Cells | Boxes]:
     """Give cells as `cells.divide_many` does, and fewer open boxes.
@@ -60,11 +57,11 @@ def divide_many(
         behaviours: Those that every cell decides.
         within: Disjoint boxes.
         same: Packets of equal effects aren't asked for, of two behaviours.
-        wanted: Which packets are asked for (`phb.regions.solver`).
+        wanted: Which packets are asked for (`phb.regions.effects`).
         effect: What a treatment or route comes to.
         apart: What tells steps apart for `wanted` that come to the same.
         budget: When it is spent, what is left is given as boxes.
-        encoding: As of `cells.divide_many`.
+        arrays: As of `cells.divide_many`.
         progress: Is told the share of the work that is done, 0 to 1, now and then.
     """
     limit = budget or Budget()
@@ -73,10 +70,10 @@ def divide_many(
         cells.divide_many,
         behaviours,
         same=same,
-        wanted=None if wanted is None or len(behaviours) != 1 else _by_steps(wanted),
+        wanted=wanted if len(behaviours) == 1 else None,
         effect=effect,
         apart=apart,
-        encoding=encoding,
+        arrays=arrays,
         progress=progress,
     )
     if (not same and wanted is None) or find_spec("z3") is None:
@@ -117,8 +114,3 @@ def divide_many(
 def divide(behaviours: Sequence[Behaviour], within: Iterable[ValueBox], **asked: Any) -> Iterator[Cell | Open]:
     """Give cells as `divide_many` does, one by one."""
     return one_by_one(divide_many(behaviours, within, **asked))
-
-
-def _by_steps(wanted: Wanted) -> Callable[[Decided], bool]:
-    """Tell whether any packets that steps take are asked for."""
-    return lambda decided: any(np.any(wanted((decided,), version)) for version in Version)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phb.packets.many import Ints
-from phb.regions.encoding import Bools, Words
+from phb.regions.arrays import Bools, Words
 
 Numbers = NDArray[np.int64]
 
@@ -20,7 +20,7 @@ class Batch:
     """Nodes of the search: boxes, each with its entries, which are sorted by node, list and order.
 
     Attributes:
-        low, high, bits: The box of each node, in coordinates of the encoding.
+        low, high, bits: The box of each node, in coordinates of the arrays.
         root: Which box of `within` each node is a part of.
         share: The share of the whole work that each node stands for.
         attached: By node and behaviour, whether the output lists by colour are there.

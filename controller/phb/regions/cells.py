@@ -20,14 +20,14 @@ from phb.behaviour.behaviour import Behaviour
 from phb.behaviour.deciding import COLOURS, NONE
 from phb.packets.boxes import ValueBox
 from phb.packets.many import Boxes, Ints
+from phb.regions.arrays import DIMENSIONS, INTERVALS, LATER, MARK, Arrays, Bools
 from phb.regions.batch import Batch, Numbers, joined, together
 from phb.regions.budget import Budget
 from phb.regions.cell import Cell, Cells, Open, one_by_one
 from phb.regions.cutting import cut
-from phb.regions.effects import Apart, Effects, effects
-from phb.regions.encoding import DIMENSIONS, INTERVALS, LATER, MARK, Bools, Encoding
+from phb.regions.effects import Apart, Effects, Wanted, effects
 from phb.regions.suspects import Suspects, suspects
-from phb.regions.wanted import Wanted, hopeful
+from phb.regions.wanted import hopeful
 
 _BATCH = 200_000
 """Pairs that are worked on together: more take more memory, less take longer."""
@@ -55,7 +55,7 @@ def divide_many(
     apart: Apart | None = None,
     budget: Budget | None = None,
     rest: Rest | None = None,
-    encoding: Encoding | None = None,
+    arrays: Arrays | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Iterator[Cells | Boxes]:
     """Give disjoint cells that cover all packets of `within` (disjoint boxes), as `plain.divide`: many at once.
@@ -72,7 +72,7 @@ def divide_many(
         apart: What tells steps apart beside what they come to: None for packets that no step takes.
         budget: When it is spent, what is left is given as boxes.
         rest: Ends the work, if somebody else knows of nothing in what is left.
-        encoding: Of all that, with the default of `effect`, where the caller has it.
+        arrays: Of all that, with the default of `effect`, where the caller has it.
         progress: Is told the share of the work that is done, 0 to 1, now and then.
     """
     if same and len(behaviours) != 2:
@@ -90,11 +90,11 @@ def divide_many(
         if rest.is_empty(whole):
             return
         rest = None
-    if encoding is None:
-        encoding = Encoding(behaviours, whole, effect or effects(*behaviours), apart)
-    division = _Division(encoding, suspects(encoding) if same else None, limit, rest, progress)
+    if arrays is None:
+        arrays = Arrays(behaviours, whole, effect or effects(*behaviours), apart)
+    division = _Division(arrays, suspects(arrays) if same else None, limit, rest, progress)
     if wanted is not None:
-        division.hopeful = hopeful(encoding, wanted)
+        division.hopeful = hopeful(arrays, wanted)
     yield from division.cells()
 
 
@@ -108,21 +108,21 @@ class _Division:
 
     def __init__(
         self,
-        encoding: Encoding,
+        arrays: Arrays,
         suspected: Suspects | None,
         budget: Budget,
         rest: Rest | None,
         progress: Callable[[float], None] | None,
     ) -> None:
-        self.encoding, self.suspected, self.budget, self.progress = encoding, suspected, budget, progress
+        self.arrays, self.suspected, self.budget, self.progress = arrays, suspected, budget, progress
         self.rest = rest
         self.hopeful: tuple[Bools, ...] = ()
-        self.count = encoding.count
+        self.count = arrays.count
         self.slots = (3 + COLOURS) * self.count
-        self.asked_by_port = encoding.egress()
-        self.has_unless = bool(encoding.entries.without.any())
+        self.asked_by_port = arrays.egress()
+        self.has_unless = bool(arrays.entries.without.any())
         # Output lists without steps take no packet: nothing is to find out.
-        starts = encoding.starts[2 * self.count :]
+        starts = arrays.starts[2 * self.count :]
         self.has_output = [end - start > 1 for start, end in pairwise(starts)]
         self.needed = [slot for slot in range(self.slots) if not 2 * self.count <= slot < 3 * self.count]
         self.plans = [self._plans(number) for number in range(self.count)]
@@ -132,7 +132,7 @@ class _Division:
         return np.array(
             [
                 [NONE if made is None else colours.index(made) for made in colours]
-                for colours in self.encoding.colours[behaviour]
+                for colours in self.arrays.colours[behaviour]
             ],
             np.int32,
         )
@@ -158,7 +158,7 @@ class _Division:
             left = batch.some(unsettled)
             done += before - float(left.share.sum())
             if left.nodes:
-                stack.append(cut(self.encoding, left, self._heads(left)[:, self.needed]))
+                stack.append(cut(self.arrays, left, self._heads(left)[:, self.needed]))
             finished = batch.some(~unsettled)
             finished = finished.some(self._different(finished))
             if self.budget.cells is not None and self.budget.given + finished.nodes > self.budget.cells:
@@ -183,16 +183,16 @@ class _Division:
         return rest.is_empty(self._open(stack))
 
     def _boxes(self, batch: Batch) -> tuple[Boxes, NDArray[np.intp]]:
-        return self.encoding.boxes(batch.root, batch.low, batch.high, batch.bits)
+        return self.arrays.boxes(batch.root, batch.low, batch.high, batch.bits)
 
     def _open(self, stack: Iterable[Batch]) -> Boxes:
         return Boxes.joined([self._boxes(batch)[0] for batch in stack])
 
     def _root(self) -> Batch:
         """Give the boxes of `within` with all entries that concern each."""
-        low, high, bits = self.encoding.cells
-        entries, words = self.encoding.entries, self.encoding.words
-        slots = np.repeat(np.arange(3 * self.count, dtype=np.int16), np.diff(self.encoding.starts))
+        low, high, bits = self.arrays.cells
+        entries, words = self.arrays.entries, self.arrays.words
+        slots = np.repeat(np.arange(3 * self.count, dtype=np.int16), np.diff(self.arrays.starts))
         count = len(low)
         parts = []
         for node in range(count):
@@ -219,7 +219,7 @@ class _Division:
 
     def _settle(self, batch: Batch) -> None:
         """Drop entries behind one that takes the whole box, and those of steps that take nothing of it."""
-        entries = self.encoding.entries
+        entries = self.arrays.entries
         takes = batch.mask == 0
         if self.has_unless and (without := entries.without[batch.entry]).any():
             step = self._segments(batch) * len(entries) + entries.group[batch.entry]
@@ -250,7 +250,7 @@ class _Division:
         """Tell which first pairs take the whole box: those that aren't there count as such."""
         if not len(batch.entry):
             return np.ones(heads.shape, bool)
-        takes: Bools = (batch.mask[heads] == 0) & ~self.encoding.entries.without[batch.entry[heads]]
+        takes: Bools = (batch.mask[heads] == 0) & ~self.arrays.entries.without[batch.entry[heads]]
         takes |= heads == NONE
         return takes
 
@@ -265,7 +265,7 @@ class _Division:
             return batch if hope.all() else batch.some(hope)
         if self.suspected is None or not batch.nodes:
             return batch
-        entries = self.encoding.entries
+        entries = self.arrays.entries
         kind = np.minimum(batch.slot // self.count, 3)
         segments = batch.node.astype(np.int64) * 4 + kind
         starts = _starts(segments)
@@ -279,15 +279,15 @@ class _Division:
             differ[whole, 2] &= differ[whole, 3]
         doubt = differ[:, :3] & self._suspicious(batch)
         first = self._heads(batch)
-        blocked = self.encoding.blocked[batch.entry[first[:, 0]]] & ~differ[:, 0]
-        nowhere = (self.encoding.port[batch.entry[first[:, self.count]]] == NONE) & ~differ[:, 1]
+        blocked = self.arrays.blocked[batch.entry[first[:, 0]]] & ~differ[:, 0]
+        nowhere = (self.arrays.port[batch.entry[first[:, self.count]]] == NONE) & ~differ[:, 1]
         doubt[:, 2] &= ~nowhere
         doubtful = doubt.any(axis=1) & ~blocked
         return batch if doubtful.all() else batch.some(doubtful)
 
     def _hope(self, batch: Batch) -> Bools:
         """Tell which nodes have entries that may be wanted in each list."""
-        effect = self.encoding.entries.effect[batch.entry]
+        effect = self.arrays.entries.effect[batch.entry]
         hope = np.ones(batch.nodes, bool)
         for kind in range(4):
             # Output lists by colour are of one behaviour here, and take the place of the list that they come from.
@@ -303,7 +303,7 @@ class _Division:
         """Tell, by node and kind of list, whether entries of both lists may treat a packet differently."""
         assert self.suspected is not None
         found = np.zeros((batch.nodes, 3), bool)
-        size = self.encoding.size
+        size = self.arrays.size
         if len(batch.suspects):
             base = batch.slot < 3 * self.count
             present = batch.node[base].astype(np.int64) * size + batch.entry[base]
@@ -326,7 +326,7 @@ class _Division:
 
     def _attach(self, batch: Batch) -> bool:
         """Add output lists by colour to nodes whose input and forwarding are settled; tell whether there were any."""
-        encoding = self.encoding
+        arrays = self.arrays
         settled = self._takes(batch, heads := self._heads(batch))
         added: list[tuple[NDArray[Any], ...]] = []
         for number in range(self.count):
@@ -336,24 +336,24 @@ class _Division:
                 continue
             entered, forwarded = (batch.entry[heads[:, slot]] for slot in (number, self.count + number))
             # Heads of unsettled nodes may be of no meaning, but are never used.
-            treatment = np.where(ready, encoding.treatment[entered], 0)
-            port = np.where(ready, encoding.port[forwarded], NONE)
+            treatment = np.where(ready, arrays.treatment[entered], 0)
+            port = np.where(ready, arrays.port[forwarded], NONE)
             pairs = np.flatnonzero((batch.slot == 2 * self.count + number) & (ready & (port != NONE))[batch.node])
-            start, first = encoding.starts[2 * self.count + number], encoding.starts[2 * self.count]
-            asked = encoding.raw[batch.entry[pairs] - first]
+            start, first = arrays.starts[2 * self.count + number], arrays.starts[2 * self.count]
+            asked = arrays.raw[batch.entry[pairs] - first]
             pairs = pairs[self.asked_by_port[port[batch.node[pairs]], asked]]
             node = batch.node[pairs]
-            marks_words = encoding.words[MARK]
+            marks_words = arrays.words[MARK]
             for colour in range(COLOURS):
                 starts = np.full(len(self.plans[number]), NONE, np.int32)
                 for each in np.unique(treatment[ready]):
-                    made = encoding.colours[number][each][colour]
+                    made = arrays.colours[number][each][colour]
                     if made is not None and self.plans[number][each, colour] == colour:
-                        starts[each] = encoding.marked(number, made)
+                        starts[each] = arrays.marked(number, made)
                 begin = starts[treatment[node]]
                 chosen = begin != NONE
                 entry = batch.entry[pairs][chosen] - start + begin[chosen]
-                marks, of_cell = encoding.entries.bits[entry, marks_words], batch.bits[node[chosen], marks_words]
+                marks, of_cell = arrays.entries.bits[entry, marks_words], batch.bits[node[chosen], marks_words]
                 meets = (marks & of_cell).any(axis=1)
                 outside = (of_cell & ~marks).any(axis=1)
                 mask = batch.mask[pairs][chosen] & ~np.uint16(LATER) | outside.astype(np.uint16) << MARK
@@ -374,20 +374,20 @@ class _Division:
 
         Where packets don't come so far, NONE; where there is no output list, the entry of packets that no step takes.
         """
-        encoding, heads = self.encoding, self._heads(batch)
+        arrays, heads = self.arrays, self._heads(batch)
         found = np.full((batch.nodes, self.count, 2 + COLOURS), NONE, np.int32)
         for number in range(self.count):
             found[:, number, 0] = batch.entry[heads[:, number]]
             found[:, number, 1] = batch.entry[heads[:, self.count + number]]
-            colours = self.plans[number][encoding.treatment[found[:, number, 0]]]
-            colours[encoding.port[found[:, number, 1]] == NONE] = NONE
+            colours = self.plans[number][arrays.treatment[found[:, number, 0]]]
+            colours[arrays.port[found[:, number, 1]] == NONE] = NONE
             for colour in range(COLOURS):
                 comes = colours[:, colour] != NONE
                 if self.has_output[number]:
                     slot = 3 * self.count + COLOURS * number + colours[comes, colour]
                     found[comes, number, 2 + colour] = batch.entry[heads[comes, slot]]
                 else:
-                    found[comes, number, 2 + colour] = encoding.starts[2 * self.count + number + 1] - 1
+                    found[comes, number, 2 + colour] = arrays.starts[2 * self.count + number + 1] - 1
         return found
 
     def _different(self, batch: Batch) -> Bools:
@@ -395,15 +395,15 @@ class _Division:
         if self.suspected is None or not batch.nodes:
             return np.ones(batch.nodes, bool)
         found = self._results(batch)
-        does = np.where(found == NONE, NONE, self.encoding.entries.effect[found])
+        does = np.where(found == NONE, NONE, self.arrays.entries.effect[found])
         equal = does[:, 0] == does[:, 1]
-        blocked = self.encoding.blocked[found[:, 0, 0]]
+        blocked = self.arrays.blocked[found[:, 0, 0]]
         return np.asarray(~(equal[:, 0] & (blocked | equal.all(axis=1))))
 
     def _decided(self, batch: Batch) -> Ints:
         """Give the steps of nodes that are settled."""
         found = self._results(batch)
-        return np.where(found == NONE, NONE, self.encoding.entries.step[found])
+        return np.where(found == NONE, NONE, self.arrays.entries.step[found])
 
 
 def _starts(segments: Numbers) -> Numbers:

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from phb.behaviour.deciding import NONE
 from phb.packets.many import Ints
+from phb.regions.arrays import DIMENSIONS, INTERVALS, OF_CELLS, Arrays, Bools, Words
 from phb.regions.batch import Batch, Numbers, together
-from phb.regions.encoding import DIMENSIONS, INTERVALS, OF_CELLS, Bools, Encoding, Words
 
 _SAMPLE: Final = 64
 """Pairs of a node that are looked at to choose a cut."""
@@ -18,21 +18,21 @@ _LARGE: Final = 24
 """From this number of pairs on, sides of an entry in the midst of a list are tried, too, to halve it."""
 
 
-def cut(encoding: Encoding, batch: Batch, heads: Ints) -> Batch:
+def cut(arrays: Arrays, batch: Batch, heads: Ints) -> Batch:
     """Cut each node in two, along a side of an entry.
 
     Args:
-        encoding: Of the entries.
+        arrays: Of the entries.
         batch: Nodes that aren't settled.
         heads: The first pair of each node and of each slot that must be settled, NONE where there is none.
     """
-    return _Cut(encoding, batch, heads).halves()
+    return _Cut(arrays, batch, heads).halves()
 
 
 class _Cut:
-    def __init__(self, encoding: Encoding, batch: Batch, heads: Ints) -> None:
-        self.entries, self.words, self.batch = encoding.entries, encoding.words, batch
-        self.size = encoding.size
+    def __init__(self, arrays: Arrays, batch: Batch, heads: Ints) -> None:
+        self.entries, self.words, self.batch = arrays.entries, arrays.words, batch
+        self.size = arrays.size
         # The best cut of each node so far.
         self.cost = np.full(batch.nodes, np.inf)
         self.dimension = np.full(batch.nodes, NONE, np.int8)

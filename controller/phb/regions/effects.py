@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from phb.behaviour.behaviour import Behaviour, Route, Step, Treatment
+from phb.behaviour.deciding import Decided
+from phb.packets.space import Version
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Effects: TypeAlias = Callable[[int, Treatment | Route], Hashable]
 """Gives what a treatment or a route of a behaviour, by its number, comes to."""
 Apart: TypeAlias = Callable[[Step[Any]], Hashable]
 """What tells steps apart beside what they do."""
+Wanted: TypeAlias = Callable[[tuple[Decided, ...], Version], "NDArray[np.bool_] | bool"]
+"""Whether packets that some steps take are asked for: of shape (256, 9) where it depends on ToS octet and TAG. It is
+the same for all steps of equal effects."""
 
 _BLOCKED = "blocked"
 

@@ -1,6 +1,6 @@
 """Finds packets that behaviours treat as asked, or proves that there are none, with z3.
 
-The question becomes a formula (`encoded`, `symbols`), one for each IP version, which z3 gets as clauses. What counts
+The question becomes a formula (`literals`, `symbols`), one for each IP version, which z3 gets as clauses. What counts
 as asked is told by the caller for the steps that take a packet: whenever z3 has found a packet that isn't asked for
 after all, all packets of its effects are left out, and it goes on. Each packet that is given has been decided by the
 plain reading of the behaviours; that there are none, z3 says.
@@ -8,9 +8,9 @@ plain reading of the behaviours; that there are none, z3 says.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +20,11 @@ from phb.behaviour.deciding import Decided, decide
 from phb.packets.boxes import ValueBox
 from phb.packets.space import UNTAGGED, Packet, Subset, Version
 from phb.regions.budget import Budget, TimeOver
-from phb.regions.effects import Apart, Effects
-from phb.regions.encoded import Effect, Encoded, Kinds
+from phb.regions.effects import Apart, Effects, Wanted
 from phb.regions.formula import FALSE, TRUE, Formula, clauses
+from phb.regions.literals import Effect, Kinds, Literals
 from phb.regions.symbols import Symbols
 
-Wanted: TypeAlias = Callable[[tuple[Decided, ...], Version], "NDArray[np.bool_] | bool"]
-"""Whether packets that some steps take are asked for: of shape (256, 9) where it depends on ToS octet and TAG. It is
-the same for all steps of equal effects (`Kinds`)."""
 MEMORY: Final = 1500
 """Megabytes that z3 may take."""
 WHOLE_S: Final = 5.0
@@ -140,7 +137,7 @@ class _Part:
         self._formula = Formula()
         self._symbols = Symbols(self._formula, within, _boxes(behaviours, version))
         self._sides = [
-            Encoded(self._symbols, version, behaviour, number, kinds) for number, behaviour in enumerate(behaviours)
+            Literals(self._symbols, version, behaviour, number, kinds) for number, behaviour in enumerate(behaviours)
         ]
         self._parts: list[int] | None = None
         self._differing = list(self._differences(*self._sides)) if len(behaviours) == 2 else [TRUE]
@@ -209,7 +206,7 @@ class _Part:
             self._parts.pop()
         return False
 
-    def _differences(self, one: Encoded, other: Encoded) -> Iterator[int]:
+    def _differences(self, one: Literals, other: Literals) -> Iterator[int]:
         # Where a packet has a kind on one side, and not on the other; of what is asked for on neither, none.
         for kind, literal in one.first:
             yield self._formula.both(literal, -other.entered.get(kind, FALSE))

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phb.packets.many import Ints
-from phb.regions.encoding import DIMENSIONS, INTERVALS, Bools, Encoding, Entries, voids
+from phb.regions.arrays import DIMENSIONS, INTERVALS, Arrays, Bools, Entries, voids
 
 _MANY: Final = 300_000
 """Pairs of one kind of lists that are remembered; if there are more, only the entries are."""
@@ -43,17 +43,17 @@ class Suspects:
     many: list[int] = field(default_factory=list)
 
 
-def suspects(encoding: Encoding) -> Suspects:
+def suspects(arrays: Arrays) -> Suspects:
     """Find the pairs of the lists of two behaviours."""
-    sizes = [end - start for start, end in pairwise(encoding.starts)]
+    sizes = [end - start for start, end in pairwise(arrays.starts)]
     found = Suspects(
         np.zeros((0, 2), np.int32),
         np.repeat(np.arange(3, dtype=np.int8), np.add.reduceat(sizes, [0, 2, 4])),
-        np.zeros(encoding.size, bool),
+        np.zeros(arrays.size, bool),
     )
     for kind in range(3):
-        start, middle, end = encoding.starts[2 * kind : 2 * kind + 3]
-        lists = [_List(encoding, start, middle), _List(encoding, middle, end)]
+        start, middle, end = arrays.starts[2 * kind : 2 * kind + 3]
+        lists = [_List(arrays, start, middle), _List(arrays, middle, end)]
         pairs = _pairs(lists[0], lists[1], found.flags)
         if pairs is None:
             found.many.append(kind)
@@ -66,17 +66,17 @@ def suspects(encoding: Encoding) -> Suspects:
 class _List:
     """One list, without the boxes that its steps don't take."""
 
-    def __init__(self, encoding: Encoding, start: int, end: int) -> None:
-        entries = encoding.entries
+    def __init__(self, arrays: Arrays, start: int, end: int) -> None:
+        entries = arrays.entries
         self.number = start + np.flatnonzero(~entries.without[start:end])
         self.entries = entries.chosen(self.number)
         # Of output steps, what they ask of marks that aren't known yet.
-        first = encoding.starts[2 * encoding.count]
-        self.asked = encoding.raw[self.number - first] if start >= first else np.zeros(len(self.number), np.int32)
-        self.words = encoding.words
+        first = arrays.starts[2 * arrays.count]
+        self.asked = arrays.raw[self.number - first] if start >= first else np.zeros(len(self.number), np.int32)
+        self.words = arrays.words
         self.rows = _rows(self.entries, self.asked)
         without = start + np.flatnonzero(entries.without[start:end])
-        asked = encoding.raw[without - first] if start >= first else np.zeros(len(without), np.int32)
+        asked = arrays.raw[without - first] if start >= first else np.zeros(len(without), np.int32)
         unless: dict[int, list[bytes]] = {}
         keys = voids(_rows(entries.chosen(without), asked)).tolist()
         for group, key in zip(entries.group[without].tolist(), keys, strict=True):

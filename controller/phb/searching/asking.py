@@ -16,10 +16,10 @@ from phb.packets.boxes import ValueBox
 from phb.packets.many import Boxes, Subsets, alike
 from phb.packets.space import UNTAGGED, Subset, Version
 from phb.regions import answer
+from phb.regions.arrays import Arrays
 from phb.regions.budget import Budget
 from phb.regions.cell import decided as decided_of
 from phb.regions.effects import Apart, effects
-from phb.regions.encoding import Encoding
 from phb.searching.conditions import YES, TreatmentConditions, Truth, holds, inner
 from phb.searching.outcomes import Outcome, outcomes
 
@@ -30,11 +30,11 @@ class Space:
     def __init__(self, behaviour: Behaviour, boxes: Sequence[ValueBox]) -> None:
         self._behaviours = [behaviour]
         self._numbers = {box: number for number, box in enumerate(dict.fromkeys(boxes))}
-        self._encoding = Encoding(self._behaviours, list(self._numbers), effects(behaviour))
+        self._arrays = Arrays(self._behaviours, list(self._numbers), effects(behaviour))
 
-    def part(self, boxes: Iterable[ValueBox], apart: Apart | None) -> Encoding:
+    def part(self, boxes: Iterable[ValueBox], apart: Apart | None) -> Arrays:
         """Give some of the boxes, with what tells steps apart."""
-        return self._encoding.part([self._numbers[box] for box in boxes], self._behaviours, apart)
+        return self._arrays.part([self._numbers[box] for box in boxes], self._behaviours, apart)
 
 
 class Found(NamedTuple):
@@ -95,7 +95,7 @@ def ask(
     divided = answer.divide_many(
         [behaviour],
         within,
-        encoding=None if space is None or not within else space.part(within, named if rules else None),
+        arrays=None if space is None or not within else space.part(within, named if rules else None),
         wanted=None if asked is None else is_wanted,
         apart=named,
         budget=budget,

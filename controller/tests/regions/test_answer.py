@@ -17,7 +17,7 @@ from phb.packets.space import Version, every_packet
 from phb.regions import answer, plain
 from phb.regions.budget import Budget
 from phb.regions.cell import Cell, Open
-from phb.regions.encoded import Kinds
+from phb.regions.literals import Kinds
 from tests.examples import share
 
 MOST: Final = 600

@@ -111,7 +111,8 @@ def test_gives_all_that_is_wanted(seed: int) -> None:
         lambda decided: treatment(behaviour.input, decided.input).traffic_class == "voice" and NONE in decided.output,
     )
     wanted = random.choice(kinds)
-    found = [cell for cell in cells.divide([behaviour], made.WITHIN, wanted=wanted) if isinstance(cell, Cell)]
+    divided_by_cells = cells.divide([behaviour], made.WITHIN, wanted=lambda decided, version: wanted(decided[0]))
+    found = [cell for cell in divided_by_cells if isinstance(cell, Cell)]
     assert sizes([each for each in found if wanted(each.decided[0])]) == sizes(
         [each for each in divided(behaviour) if wanted(each.decided[0])]
     )
@@ -119,7 +120,7 @@ def test_gives_all_that_is_wanted(seed: int) -> None:
 
 def test_leaves_out_what_is_not_wanted() -> None:
     behaviour = made.behaviour(Random(1), 4)
-    assert not list(cells.divide([behaviour], made.WITHIN, wanted=lambda decided: False))
+    assert not list(cells.divide([behaviour], made.WITHIN, wanted=lambda decided, version: False))
     assert len(list(cells.divide([behaviour], made.WITHIN))) > 1
 
 
@@ -150,7 +151,7 @@ def test_other_numbers_of_behaviours_are_refused() -> None:
     with pytest.raises(ValueError, match="two behaviours are compared, not 3"):
         list(cells.divide([behaviour] * 3, made.WITHIN, same=True))
     with pytest.raises(ValueError, match="in one behaviour, not in 2"):
-        list(cells.divide([behaviour] * 2, made.WITHIN, wanted=lambda decided: True))
+        list(cells.divide([behaviour] * 2, made.WITHIN, wanted=lambda decided, version: True))
 
 
 def test_nothing_is_divided_into_nothing() -> None:

@@ -20,8 +20,8 @@ from phb.packets.space import UNTAGGED, Subset, Version, box_of, every, every_pa
 from phb.regions import formula, plain, solver
 from phb.regions.budget import Budget
 from phb.regions.cell import Cell
-from phb.regions.encoded import Kinds
 from phb.regions.generalising import cell_around
+from phb.regions.literals import Kinds
 from tests.examples import share
 
 pytest.importorskip("z3")

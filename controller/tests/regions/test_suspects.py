@@ -8,14 +8,14 @@ from benchmarks.behaviours import PAIRS, edited, five_fields
 from phb.behaviour.behaviour import Behaviour
 from phb.packets.space import every_packet
 from phb.regions import suspects as finding
+from phb.regions.arrays import Arrays
 from phb.regions.effects import effects
-from phb.regions.encoding import Encoding
 from phb.regions.suspects import Suspects, suspects
 
 
 def found(one: Behaviour, other: Behaviour) -> Suspects:
     """Find the suspects of two behaviours."""
-    return suspects(Encoding((one, other), every_packet(1), effects(one, other)))
+    return suspects(Arrays((one, other), every_packet(1), effects(one, other)))
 
 
 @pytest.mark.parametrize("words", ["the same", "reordered", "split", "merged", "reordered, split"])

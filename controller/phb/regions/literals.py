@@ -66,7 +66,7 @@ class Kinds:
         return self._numbers.setdefault(key, len(self._numbers))
 
 
-class Encoded:
+class Literals:
     """One behaviour, for packets of one version.
 
     Attributes:

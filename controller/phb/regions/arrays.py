@@ -105,7 +105,7 @@ class Entries:
 
     Attributes:
         low, high: Ranks of intervals, by entry and dimension; `high` is behind the last one.
-        bits: Atoms of subsets, by entry; words of `Encoding.words`.
+        bits: Atoms of subsets, by entry; words of `Arrays.words`.
         step: Index in the behaviour's list, or NONE.
         effect: What the step does: equal in one of the kinds of lists if the same.
         group: Which entries are of one step.
@@ -192,7 +192,7 @@ class _Gathered:
         self.does.append(otherwise)
 
 
-class Encoding:
+class Arrays:
     """Behaviours and the packets that are divided, in common coordinates.
 
     Lists are numbered: the input lists of all behaviours, the forwarding lists, the output lists.
@@ -212,7 +212,7 @@ class Encoding:
     def __init__(
         self, behaviours: Sequence[Behaviour], within: Sequence[ValueBox], effects: Effects, apart: Apart | None = None
     ) -> None:
-        """Encode behaviours."""
+        """Make arrays of behaviours."""
         count = self.count = len(behaviours)
         gathered = _Gathered()
         self.starts: list[int] = []
@@ -277,12 +277,12 @@ class Encoding:
                 self.treatment[entry] = by_identity[id(does)]
             self.colours.append(list(known))
 
-    def part(self, which: Sequence[int], behaviours: Sequence[Behaviour], apart: Apart | None) -> Encoding:
+    def part(self, which: Sequence[int], behaviours: Sequence[Behaviour], apart: Apart | None) -> Arrays:
         """Give the same for some boxes of `within` alone, by number.
 
         Args:
             which: These boxes, at least one.
-            behaviours: Those that are encoded, with nothing that tells steps apart.
+            behaviours: Those that are literals, with nothing that tells steps apart.
             apart: What tells them apart now; None is nothing.
         """
         part = copy(self)
