@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,19 +18,33 @@ if TYPE_CHECKING:
 _STYLES = {"error": "bold red", "warning": "yellow", "advice": "cyan"}
 
 
-@app.command(epilog=epilog("phb lint c7513.yaml c7513-wfq.yaml", "phb lint --json policy.conf"))
+@app.command(epilog=epilog("phb lint c7513.yaml c7513-wfq.yaml", "phb lint --json --timeout 60 policy.conf"))
 @grouped
-def lint(files: Files, reading: ReadingOptions, json: Json = False) -> None:
+def lint(
+    files: Files,
+    reading: ReadingOptions,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            metavar="SECONDS",
+            help="How long all of it may take; then what is left is told.  (default: no limit)",
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
     """Find what is unwise in policy files: shadowed rules, over-booked lines, EF without a policer, and more.
 
     Exit code 1 means errors or warnings; advice alone gives 0.
     """
     from phb.lint import Severity, lint
+    from phb.regions.budget import Budget
     from phb.sources import read_sources
 
+    budget = Budget(timeout)
     with errors_as_json(wanted=json):
         policy = read_sources(files, reading.format_name, reading.options())
-        findings = lint(policy, at=reading.moment())
+        findings = lint(policy, at=reading.moment(), budget=budget)
     if json:
         print_json([_as_json(finding) for finding in findings])
     else:

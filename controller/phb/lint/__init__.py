@@ -7,6 +7,7 @@ A check looks at the model, before it is compiled, so that every finding names t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from phb.lint import (
@@ -27,11 +28,11 @@ from phb.lint import (
 )
 from phb.lint.finding import Check, Context, Finding, Severity
 from phb.model import PolicySet
+from phb.origin import UNKNOWN, Origin
+from phb.regions.budget import Budget, TimeOver
 
 CHECKS: tuple[Check, ...] = (
-    shadowed.CHECK,
     never.CHECK,
-    windows.CHECK,
     time_zone.CHECK,
     unused.CHECK,
     bandwidth.CHECK,
@@ -43,6 +44,9 @@ CHECKS: tuple[Check, ...] = (
     rates.CHECK,
     connections.CHECK,
     objectives.CHECK,
+    # Those that may take long, where many rules overlap.
+    shadowed.CHECK,
+    windows.CHECK,
 )
 
 KINDS: dict[str, Severity] = {kind: severity for check in CHECKS for kind, severity in check.kinds.items()}
@@ -51,8 +55,38 @@ KINDS: dict[str, Severity] = {kind: severity for check in CHECKS for kind, sever
 __all__ = ["CHECKS", "KINDS", "Check", "Finding", "Severity", "lint"]
 
 
-def lint(policy: PolicySet, *, at: datetime) -> list[Finding]:
-    """Run all checks; give findings in the order of the files. Windows that are over at `at` are reported."""
-    context = Context(policy, at)
-    findings = [finding for check in CHECKS for finding in check.run(context)]
+UNDECIDED = "undecided"
+"""The finding that there may be others: the time was over."""
+
+
+def lint(policy: PolicySet, *, at: datetime, budget: Budget | None = None) -> list[Finding]:
+    """Run all checks; give findings in the order of the files. Windows that are over at `at` are reported.
+
+    What isn't decided before `budget` is spent is a finding of its own.
+    """
+    context, budget = Context(policy, at), budget or Budget()
+    findings: list[Finding] = []
+    undecided: list[str] = []
+    for check in CHECKS:
+        try:
+            with budget.enforced():
+                # One by one: what was found stays where the time is over.
+                for finding in check.run(context):
+                    findings.append(finding)
+        except TimeOver as over:
+            undecided.append(" ".join([*check.kinds, *map(str, over.args)]))
+    if undecided:
+        place = next((each.origin() for each in context.askers), UNKNOWN)
+        findings.append(_undecided(place, undecided, budget))
     return sorted(findings, key=lambda finding: (finding.origin.file, finding.origin.line, finding.kind))
+
+
+def _undecided(origin: Origin, undecided: Sequence[str], budget: Budget) -> Finding:
+    return Finding(
+        UNDECIDED,
+        Severity.WARNING,
+        origin,
+        f"not decided within {budget.seconds:g} s: {'; '.join(undecided)}",
+        "many rules that overlap take long to compare",
+        "give it more time (--timeout)",
+    )

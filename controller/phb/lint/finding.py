@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 
-from phb.lint.regions import Regions
+from phb.lint.regions import Region, Regions
 from phb.model import Action, BehaviourAggregate, PolicySet, Rule
 from phb.origin import Origin
 
@@ -49,10 +49,15 @@ class Finding:
 
 @dataclass(frozen=True)
 class Context:
-    """The input of every check; windows that are over at `at` never come again."""
+    """The input of every check; windows that are over at `at` never come again.
+
+    `shadowed` are the rules and behaviour aggregates that are known never to be asked, with the earlier ones that take
+    their traffic: the check for them finds them, and runs before those that want to know.
+    """
 
     policy: PolicySet
     at: datetime
+    shadowed: list[tuple[Region, list[Region]]] = field(default_factory=list)
 
     @cached_property
     def askers(self) -> tuple[Rule | BehaviourAggregate, ...]:

@@ -8,6 +8,7 @@ from phb.lint.candidates import Candidates
 from phb.lint.finding import Check, Context, Finding, Severity
 from phb.lint.regions import Region, effect, within
 from phb.packets.boxes import covering
+from phb.regions.budget import TimeOver
 
 SHADOWED, DUPLICATE = "shadowed-rule", "duplicate-rule"
 _NAMED = 3  # of the rules that together cover one
@@ -15,34 +16,40 @@ _NAMED = 3  # of the rules that together cover one
 
 def _find(context: Context) -> Iterator[Finding]:
     for region, covers in shadowed(context):
+        context.shadowed.append((region, covers))
         yield _finding(region, covers)
 
 
-def shadowed(context: Context) -> list[tuple[Region, list[Region]]]:
+def shadowed(context: Context) -> Iterator[tuple[Region, list[Region]]]:
     """Give each rule and behaviour aggregate that is never asked, with the earlier ones that take its traffic.
 
     A single earlier one is named where there is one.
+
+    Raises:
+        TimeOver: By whom the time is limited; names where it stopped.
     """
     regions = [region for region in context.regions.all if region.boxes]
     owners = [region for region in regions for _ in region.boxes]
     taken = [each for region in regions for each in region.taken]
     candidates = Candidates([each.box for each in taken])
-    found = []
     index = 0
-    for region in regions:
+    for place, region in enumerate(regions):
         first, index = index, index + len(region.boxes)
         covers: dict[int, Region] = {}
-        for number in range(first, index):
-            # Boxes of one rule don't shadow each other, though they may overlap.
-            earlier = [other for other in candidates.before(number) if other < first]
-            used = covering(taken[number], [taken[other] for other in earlier])
-            if used is None:
-                break
-            covers.update({earlier[place]: owners[earlier[place]] for place in used})
-        else:
-            by_name = {id(covers[other]): covers[other] for other in sorted(covers)}
-            found.append((region, list(by_name.values())))
-    return found
+        try:
+            for number in range(first, index):
+                # Boxes of one rule don't shadow each other, though they may overlap.
+                earlier = [other for other in candidates.before(number) if other < first]
+                used = covering(taken[number], [taken[other] for other in earlier])
+                if used is None:
+                    break
+                covers.update({earlier[other]: owners[earlier[other]] for other in used})
+            else:
+                by_name = {id(covers[other]): covers[other] for other in sorted(covers)}
+                yield region, list(by_name.values())
+        except TimeOver:
+            behind = len(regions) - place - 1
+            raise TimeOver(f"from rule '{region.name}' ({region.origin}) on, with {behind} behind it") from None
 
 
 def _finding(region: Region, covers: list[Region]) -> Finding:

@@ -8,7 +8,6 @@ from phb.lint.candidates import Candidates
 from phb.lint.finding import Check, Context, Finding, Severity
 from phb.lint.never import never_counts
 from phb.lint.regions import Region, effect, within
-from phb.lint.shadowed import shadowed
 from phb.model import Rule
 from phb.packets.space import Subset
 
@@ -26,7 +25,7 @@ def _find(context: Context) -> Iterator[Finding]:
     ]
     if len(timed) < 2:
         return
-    never = {id(region.item) for region, _ in shadowed(context)}
+    never = {id(region.item) for region, _ in context.shadowed}
     boxes = [box for region in timed for box in region.boxes]
     owners = [region for region in timed for _ in region.boxes]
     candidates = Candidates(boxes)

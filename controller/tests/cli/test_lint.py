@@ -17,6 +17,11 @@ def test_exit_code(write_file, capsys, text, code):
     assert run(["lint", "--json", write_file("policy.yaml", text)]) == code
 
 
+def test_what_was_not_decided_in_time_is_no_success(write_file, capsys):
+    assert run(["lint", "--timeout", "0", write_file("policy.yaml", CLEAN)]) == 1
+    assert "not decided within 0 s" in capsys.readouterr().out
+
+
 def test_for_people(write_file, capsys):
     path = write_file("policy.yaml", SHADOWED)
     run(["lint", path])
