@@ -114,14 +114,13 @@ def test_junit(phb, write_file, tmp_path):
     assert code == 1
     suites = ElementTree.parse(tmp_path / "verified.xml").getroot()
     (suite,) = suites
-    for each in (suites, suite):
-        counts = {name: each.get(name) for name in ("tests", "failures", "errors", "skipped")}
-        assert counts == {"tests": "5", "failures": "4", "errors": "0", "skipped": "0"}
-        assert float(each.get("time")) > 0
+    counts = {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")}
+    assert counts == {"tests": "5", "failures": "4", "errors": "0", "skipped": "0"}
+    assert float(suite.get("time")) > 0
     assert suite.get("name") == "branch"
+    assert suite.find("properties/property").attrib == {"name": "file", "value": path}
     cases = suite.findall("testcase")
     assert len({(case.get("classname"), case.get("name")) for case in cases}) == 5
-    assert {case.get("file") for case in cases} == {path}
     failure = cases[0].find("failure")
     assert re.fullmatch(COUNTEREXAMPLE, failure.get("message"))
     assert f"rule 'no-telnet-from-outside' at {BRANCH}:62" in failure.text
@@ -132,7 +131,29 @@ def test_junit_of_open_questions(phb, tmp_path):
     phb("verify", FILES[0], "--timeout", "0", "--junit", tmp_path / "verified.xml")
     suite = ElementTree.parse(tmp_path / "verified.xml").getroot()[0]
     assert suite.get("errors") == suite.get("tests")
-    assert suite[0].find("error").get("type") == "open"
+    assert suite.find("testcase").find("error").get("type") == "open"
+
+
+# Of JUnit.xsd of windyroad/JUnit-Schema, which is Ant's, and junit-10.xsd of jenkinsci/xunit-plugin, what both have.
+SUITE = {"name", "package", "id", "hostname", "timestamp", "tests", "failures", "errors", "skipped", "time"}
+
+
+@pytest.mark.parametrize("timeout", [60, 0])
+def test_junit_is_valid_by_the_strictest_schemas(phb, write_file, tmp_path, timeout):
+    path = write_file("e.yaml", EXPECTED)
+    phb("verify", path, BRANCH, "--timeout", timeout, "--junit", tmp_path / "verified.xml")
+    suites = ElementTree.parse(tmp_path / "verified.xml").getroot()
+    assert (suites.tag, suites.attrib) == ("testsuites", {})
+    (suite,) = suites
+    assert (suite.tag, set(suite.attrib)) == ("testsuite", SUITE)
+    assert all(suite.attrib.values())
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", suite.get("timestamp"))
+    assert [each.tag for each in suite] == ["properties", *["testcase"] * 5, "system-out", "system-err"]
+    for case in suite.findall("testcase"):
+        assert list(case.attrib) == ["classname", "name", "time"]
+        assert re.fullmatch(r"\d+\.\d{3}", case.get("time"))
+        assert [each.tag for each in case] in ([], ["error"] if timeout == 0 else ["failure"])
+        assert all(set(each.attrib) == {"type", "message"} for each in case)
 
 
 @pytest.mark.parametrize("name", ["a\x00\x1b[31m<&>\"'\ufffe\u2028", "]]>", "\U000e0041"])
@@ -140,7 +161,7 @@ def test_junit_is_xml_whatever_a_name_is(phb, write_file, tmp_path, name):
     said = {"phb-expectations": 1, "expectations": [{"name": name, "never": {"permission": "blocked"}}]}
     path = write_file("e.yaml", yaml.safe_dump(said))
     phb("verify", path, BRANCH, "--junit", tmp_path / "verified.xml")
-    case = ElementTree.parse(tmp_path / "verified.xml").getroot()[0][0]
+    case = ElementTree.parse(tmp_path / "verified.xml").getroot().find("testsuite/testcase")
     assert case.get("name").isprintable()
 
 
