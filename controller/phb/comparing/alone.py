@@ -3,6 +3,7 @@
 A question that no switch is asked needs numbers only to tell ports apart. They are made up by name, the same for all
 policies, and then also where packets go, which such files don't say either:
 
+- without any ports there are two, on a host's policy the host's and the network's;
 - two ports with addresses are wired to each other;
 - of others nobody knows which leads to which, so each is wired to one that has no policy, ``opposite-NAME``: what
   comes in there leaves by the port, and what comes in at the port leaves there.
@@ -13,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from phb.comparing.fragments import Numbers, natural, references
+from phb.comparing.fragments import Numbers, addresses, asks_for_host, natural, references
 from phb.errors import InputError
-from phb.model import LAST_PORT, BehaviourAggregate, Conditions, CrossConnect, PolicySet, Port, Rule
+from phb.model import LAST_PORT, BehaviourAggregate, Conditions, CrossConnect, PolicySet, Port, Role, Rule
 from phb.model.rules import Permission
 from phb.values import AddressRange
 
@@ -52,14 +53,16 @@ def standing_alone(policies: Sequence[PolicySet]) -> Standing:
     Raises:
         InputError: There are too many ports, or it matters which port leads to which.
     """
+    if not any(policy.ports for policy in policies):
+        return _with_two_ports(policies)
     whole, made_up = numbered(policies)
-    if not made_up:
+    if not made_up and all(policy.ports for policy in policies):
         return Standing(whole)
     leading = next((policy for policy in whole if _leads(policy)), None)
     names = [tuple(sorted((port.name for port in policy.ports), key=natural)) for policy in whole]
     if leading is not None:
         lacking = [
-            not _leads(made) and any(port.number is None for port in policy.ports)
+            not _leads(made) and (not policy.ports or any(port.number is None for port in policy.ports))
             for policy, made in zip(policies, whole, strict=True)
         ]
         if any(lacking):
@@ -79,6 +82,31 @@ def standing_alone(policies: Sequence[PolicySet]) -> Standing:
     return Standing(tuple(_with_ports_of(policy, whole) for policy in whole), made_up)
 
 
+def _with_two_ports(policies: Sequence[PolicySet]) -> Standing:
+    """Give policies with two ports that are wired to each other.
+
+    Raises:
+        InputError: They say things of several interfaces of a host, which is connected to one.
+    """
+    asks = any(asks_for_host(policy) for policy in policies)
+    said = dict.fromkeys(address for policy in policies for address in addresses(policy))
+    if len(said) > 1:
+        found = f"interfaces {', '.join(map(str, said))}, and no word of which one the host is connected to"
+        raise InputError(policies[0].origin(), found, "a file with 'ports' and 'cross-connects' beside it")
+    names = ("host", "network") if asks or said else ("inside", "outside")
+    ports = (
+        Port(name=names[0], number=1, role=Role.HOST if asks or said else Role.NETWORK),
+        Port(name=names[1], number=2, address=next(iter(said), None)),
+    )
+    whole = (policy.model_copy(update={"ports": ports, "cross_connects": _crossed([names])}) for policy in policies)
+    with_address = f", which has {next(iter(said))}" if said else ""
+    return Standing(tuple(whole), (f"no file names a port: '{names[0]}' is wired to '{names[1]}'{with_address}",))
+
+
+def _crossed(wires: Sequence[tuple[str, str]]) -> tuple[CrossConnect, ...]:
+    return tuple(CrossConnect(between=wire) for wire in wires)
+
+
 def _with_ports_of(policy: PolicySet, others: Sequence[PolicySet]) -> PolicySet:
     """Give a policy with the ports that only others have, to which nothing leads: for their names."""
     ports = {port.name: port for port in policy.ports}
@@ -93,7 +121,7 @@ def _with_ports_of(policy: PolicySet, others: Sequence[PolicySet]) -> PolicySet:
 def _listed(names: set[str]) -> str:
     few = sorted(names, key=natural)[:3]
     more = len(names) - len(few)
-    return ", ".join(few) + (f" and {more} more ports" if more else "")
+    return ", ".join(few) + (f" and {more} more" if more else "")
 
 
 def _leads(policy: PolicySet) -> bool:
@@ -104,7 +132,7 @@ def _leads(policy: PolicySet) -> bool:
 def _led_as(policy: PolicySet, other: PolicySet) -> PolicySet:
     ports = {port.name: port for port in policy.ports}
     for port in other.ports:
-        own = ports.get(port.name, Port(name=port.name, number=port.number))
+        own = ports.get(port.name, port)
         ports[port.name] = own.model_copy(update={key: getattr(port, key) for key in ("mac", "addresses", "mtu")})
     said = {route.destination for route in policy.routes}
     return policy.model_copy(
@@ -169,7 +197,7 @@ def _wired(policy: PolicySet, wires: Sequence[tuple[str, str]]) -> PolicySet:
     )
     return policy.model_copy(
         update={
-            "cross_connects": tuple(CrossConnect(between=wire) for wire in wires),
+            "cross_connects": _crossed(wires),
             "routes": (),
             "rules": (*discarding, *policy.rules),
         }

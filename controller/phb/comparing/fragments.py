@@ -44,10 +44,10 @@ def completed(policies: Sequence[PolicySet]) -> Iterator[tuple[PolicySet, ...]]:
     numbers = Numbers(policies)
     others = _Others(
         tuple(dict.fromkeys(each for policy in policies for each in references(policy))),
-        tuple(dict.fromkeys(each for policy in policies for each in _addresses(policy))),
+        tuple(dict.fromkeys(each for policy in policies for each in addresses(policy))),
     )
     whole = [_with_ports(_with_names(policy), numbers, others) for policy in policies]
-    if any(policy.host_port is not None for policy in policies) or not any(map(_asks_for_host, policies)):
+    if any(policy.host_port is not None for policy in policies) or not any(map(asks_for_host, policies)):
         yield tuple(whole)
         return
     for address in _interfaces(policies):
@@ -216,13 +216,14 @@ def _with_names(policy: PolicySet) -> PolicySet:
     return policy.model_copy(update={"actions": policy.actions + actions, "classes": policy.classes + made_up})
 
 
-def _addresses(policy: PolicySet) -> Iterator[AnyAddress]:
+def addresses(policy: PolicySet) -> Iterator[AnyAddress]:
     """Give the addresses of interfaces that a policy speaks of."""
     yield from (action.interface for action in policy.actions if action.interface is not None)
     yield from (each.address for each in policy.subnet_priorities if each.address is not None)
 
 
-def _asks_for_host(policy: PolicySet) -> bool:
+def asks_for_host(policy: PolicySet) -> bool:
+    """Whether a policy says things of what a host sends or gets."""
     return any(rule.direction is not Direction.ANY for rule in policy.rules) or bool(_interfaces([policy])[1:])
 
 

@@ -69,6 +69,12 @@ def test_a_port_that_only_one_has(phb, files):
     assert "(no route)" in out or "no route" in out
 
 
+def test_a_page_says_what_was_made_up(phb, files, tmp_path):
+    page = tmp_path / "change.html"
+    phb("diff", files["old.cfg"], files["new.cfg"], "--html", page)
+    assert "FastEthernet0/0 is wired to FastEthernet0/1" in page.read_text()
+
+
 def test_search_and_its_example(phb, files):
     code, out, err = phb("search", files["old.cfg"], "--treatment", "permission=blocked")
     assert code == 0

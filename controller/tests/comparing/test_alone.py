@@ -30,7 +30,18 @@ DISCARD = "routes: [{destination: 10.0.0.0/8, discard: true}]\n"
 # Policies; of each its numbers by name, and its wires; how much was made up.
 CASES = {
     "nothing lacks": ([NUMBERED, NUMBERED], [({"a": 7, "b": 1}, ["ab"])] * 2, 0),
-    "no ports": ([""], [({}, [])], 0),
+    "no ports": ([""], [({"inside": 1, "outside": 2}, ["insideoutside"])], 1),
+    "a host's rules": (
+        ["", "rules: [{name: r, direction: outgoing}]\n"],
+        [({"host": 1, "network": 2}, ["hostnetwork"])] * 2,
+        1,
+    ),
+    "a host's interface": (
+        ["actions: [{name: x, interface: 10.0.0.1}]\nrules: [{name: r, actions: [x]}]\n"],
+        [({"host": 1, "network": 2}, ["hostnetwork"])],
+        1,
+    ),
+    "no ports on one side": ([NUMBERED, ""], [({"a": 7, "b": 1}, ["ab"])] * 2, 1),
     "numbered ports that lead nowhere": (["ports: [{name: a, number: 7}]\n"], [({"a": 7}, [])], 0),
     "two, in the order of people": ([TWO], [({"a2": 1, "a10": 2}, ["a2a10"])], 2),
     "two that may have nothing to do with each other": (
@@ -113,6 +124,12 @@ def test_a_route_that_discards_counts_at_each_way_out(artifact):
     assert policy.rules[0].name == "route to 10.0.0.0/8"
     assert {each.egress_port for each in policy.rules[0].match} == {port.name for port in policy.ports}
     assert not policy.routes
+
+
+def test_several_interfaces_of_a_host():
+    actions = "actions: [{name: x, interface: 10.0.0.1}, {name: y, interface: 10.0.0.2}]\n"
+    with pytest.raises(InputError, match=r"interfaces 10\.0\.0\.1, 10\.0\.0\.2, and no word of which one"):
+        standing_alone([yaml(actions + "rules: [{name: r, actions: [x, y]}]\n")])
 
 
 def test_numbers_alone():
