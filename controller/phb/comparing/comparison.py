@@ -101,11 +101,10 @@ def compare(
         acting[0], acting[1], epochs.all, by_rule=wanted.by_rule, budget=finding, progress=progress
     )
     why = TOO_MANY if finding.given >= _MOST_CELLS else TOO_LONG
-    weights = [_Weight(region, traffic) for region in found.regions]
-    weights.sort(key=lambda each: each.order)
     checker = _Checker(policies, acting, explaining, naming, wanted.at)
     told: list[telling.Region] = []
     with suppress(TimeOver), budget.enforced():
+        weights = sorted((_Weight(region, traffic) for region in found.regions), key=lambda each: each.order)
         for number, weight in enumerate(weights[: wanted.limit], start=1):
             told.append(_told(number, weight, naming, checker))
     return telling.Comparison(
@@ -113,7 +112,7 @@ def compare(
         b.side,
         tuple(told),
         node=node,
-        more=len(weights) - len(told),
+        more=len(found.regions) - len(told),
         open=tuple(
             telling.OpenQuestion(text, why)
             for boxes, why in ((found.open, why), (found.sharing_open, SHARING))

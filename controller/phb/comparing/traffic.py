@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from phb.errors import InputError
 from phb.explain import Arrival, read_capture
 from phb.model import PolicySet
-from phb.packets.boxes import ValueBox
 from phb.packets.epochs import Epochs
 from phb.packets.frames import packet_of_frame
+from phb.packets.many import Boxes, Ints, Subsets
 from phb.packets.space import Packet
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_AT_ONCE: Final = 1 << 21
+"""Pairs of a box and a packet that are looked at together."""
 
 
 class Traffic:
@@ -42,36 +44,50 @@ class Traffic:
             counts[packet] = packets + 1, octets + arrival.length
         self._counts = np.array(list(counts.values()), np.int64).reshape(-1, 2)
         self.packets, self.bytes = (int(total) for total in self._counts.sum(axis=0))
-        self._intervals = [_Column(values) for values in zip(*(packet.intervals for packet in counts), strict=True)]
-        self._subsets = [_Column(values) for values in zip(*(packet.subsets for packet in counts), strict=True)]
+        self._packets = list(counts)
+        self._places: tuple[Sequence[NDArray[Any]], Ints] | None = None
+        self._known: dict[Subsets, NDArray[np.intp]] = {}
 
-    def inside(self, boxes: Iterable[ValueBox]) -> tuple[int, int]:
+    def inside(self, boxes: Boxes) -> tuple[int, int]:
         """Give packets and bytes in disjoint boxes."""
         found = np.zeros(2, np.int64)
-        for box in boxes if self.packets else ():
-            inside = np.ones(len(self._counts), bool)
-            for column, (low, high) in zip(self._intervals, box.intervals, strict=True):
-                inside &= column.between(low, high)
-            for column, bits in zip(self._subsets, box.subsets, strict=True):
-                inside &= column.among(bits)
-            found += self._counts[inside].sum(axis=0)
+        places = self._places_among(boxes.ends)
+        for number, subsets in boxes.subsets():
+            packets = self._having(subsets)
+            if not len(packets):
+                continue
+            rows = np.flatnonzero(boxes.kind == number)
+            step = max(1, _AT_ONCE // len(packets))
+            for part in (rows[begin : begin + step] for begin in range(0, len(rows), step)):
+                inside = np.ones((len(part), len(packets)), bool)
+                for dimension, at in enumerate(places[packets].T):
+                    inside &= (boxes.low[part, dimension, None] <= at) & (at < boxes.high[part, dimension, None])
+                found += self._counts[packets[inside.any(axis=0)]].sum(axis=0)
         return int(found[0]), int(found[1])
 
+    def _places_among(self, ends: Sequence[NDArray[Any]]) -> Ints:
+        """Give, by packet and dimension, the place of the last end that its value has reached; regions share ends."""
+        if self._places is None or self._places[0] is not ends:
+            values = zip(*(packet.intervals for packet in self._packets), strict=True)
+            columns = [
+                np.searchsorted(each, np.array([min(one, each[-1]) for one in value], each.dtype), "right") - 1
+                for each, value in zip(ends, values, strict=False)
+            ]
+            self._places = ends, np.array(columns, np.int32).T
+        return self._places[1]
 
-class _Column:
-    """What packets have in one dimension, as places among the values that there are."""
-
-    def __init__(self, values: Sequence[int]) -> None:
-        self._values = sorted(set(values))
-        places = {value: place for place, value in enumerate(self._values)}
-        self._places = np.array([places[value] for value in values], np.int32)
-
-    def between(self, low: int, high: int) -> NDArray[np.bool_]:
-        first, last = bisect_left(self._values, low), bisect_right(self._values, high)
-        return np.asarray((self._places >= first) & (self._places < last))
-
-    def among(self, bits: int) -> NDArray[np.bool_]:
-        return np.array([bool(bits >> value & 1) for value in self._values])[self._places]
+    def _having(self, subsets: Subsets) -> NDArray[np.intp]:
+        """Give the packets whose values are in some subsets, by number."""
+        if subsets not in self._known:
+            self._known[subsets] = np.array(
+                [
+                    number
+                    for number, packet in enumerate(self._packets)
+                    if all(bits >> value & 1 for bits, value in zip(subsets, packet.subsets, strict=True))
+                ],
+                np.intp,
+            )
+        return self._known[subsets]
 
 
 def _port(policies: Sequence[PolicySet], arrival: Arrival, default: str | int | None) -> int:

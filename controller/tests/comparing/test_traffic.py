@@ -16,6 +16,7 @@ from phb.formats import yaml_format
 from phb.packets.boxes import ValueBox
 from phb.packets.epochs import Epochs
 from phb.packets.frames import packet_of_frame
+from phb.packets.many import Boxes
 from phb.packets.space import is_in
 
 AT = Epochs.at(datetime(2026, 11, 24, 12, tzinfo=UTC))
@@ -46,7 +47,7 @@ def test_bytes_of_boxes(capture, data):
     bits = [1 << low | 1 << high for low, high in zip(one.subsets, other.subsets, strict=True)]
     box = ValueBox(tuple(ends), tuple(bits))
     lengths = [length for packet, length in arrivals if is_in(packet, box)]
-    assert Traffic(capture, [POLICY], AT, None).inside([box]) == (len(lengths), sum(lengths))
+    assert Traffic(capture, [POLICY], AT, None).inside(Boxes.of([box])) == (len(lengths), sum(lengths))
 
 
 def test_an_empty_capture(tmp_path):
@@ -55,4 +56,4 @@ def test_an_empty_capture(tmp_path):
     path.write_bytes(path.read_bytes() or bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000"))
     traffic = Traffic(str(path), [POLICY], AT, None)
     assert (traffic.packets, traffic.bytes) == (0, 0)
-    assert traffic.inside([ValueBox(((0, 1),) * 6, (1,) * 9)]) == (0, 0)
+    assert traffic.inside(Boxes.of([ValueBox(((0, 1),) * 6, (1,) * 9)])) == (0, 0)
