@@ -254,7 +254,8 @@ def _print_comparison(output: Console, told: Comparison) -> None:
     if told.open:
         print_solver_hint()
     output.print(_summary(told), style="green" if told.alike else "red", soft_wrap=True)
-    output.print(f"not compared: {'; '.join(told.left_out)}", style="dim", soft_wrap=True)
+    if told.left_out:
+        output.print(f"not compared: {'; '.join(told.left_out)}", style="dim", soft_wrap=True)
 
 
 def _summary(told: Comparison) -> str:

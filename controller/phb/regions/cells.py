@@ -22,7 +22,7 @@ from phb.packets.boxes import ValueBox
 from phb.packets.many import Boxes, Ints
 from phb.regions.arrays import DIMENSIONS, INTERVALS, LATER, MARK, Arrays, Bools
 from phb.regions.batch import Batch, Numbers, joined, together
-from phb.regions.budget import Budget
+from phb.regions.budget import Budget, TimeOver
 from phb.regions.cell import Cell, Cells, Open, one_by_one
 from phb.regions.cutting import cut
 from phb.regions.effects import Apart, Effects, Wanted, effects
@@ -90,11 +90,16 @@ def divide_many(
         if rest.is_empty(whole):
             return
         rest = None
-    if arrays is None:
-        arrays = Arrays(behaviours, whole, effect or effects(*behaviours), apart)
-    division = _Division(arrays, suspects(arrays) if same else None, limit, rest, progress)
-    if wanted is not None:
-        division.hopeful = hopeful(arrays, wanted)
+    try:
+        with limit.enforced():
+            if arrays is None:
+                arrays = Arrays(behaviours, whole, effect or effects(*behaviours), apart)
+            division = _Division(arrays, suspects(arrays) if same else None, limit, rest, progress)
+            if wanted is not None:
+                division.hopeful = hopeful(arrays, wanted)
+    except TimeOver:
+        yield Boxes.of(whole)
+        return
     yield from division.cells()
 
 
