@@ -43,7 +43,7 @@ class QuestionOptions:
         from phb.sources import read_sources
 
         read = read_sources(files, self.reading.format_name, self.reading.options(attach=True))
-        (policy,), made_up = standing_alone([read])
+        (policy,), made_up, _ = standing_alone([read]).sure()
         now, artifact = self.reading.moment(), self.program.load()
         target = (check_target(self.target) or TargetKind.PHB_SWITCH).value
         # What the compiler refuses has no treatment.

@@ -106,7 +106,7 @@ def _prepared(switch: Switch, artifact: Artifact, moment: datetime) -> tuple[Pre
     policy = read_documents(documents, switch.format, ReadOptions(switch.dialect))
     told: tuple[str, ...] = ()
     if all(port.number is None for port in policy.ports):
-        (policy,), made_up = numbered([policy])
+        (policy,), made_up, _ = numbered([policy])
         told = tuple(f"{words}; a push needs their numbers" for words in made_up)
     return compiled(switch, artifact, documents, policy, moment), told
 

@@ -220,14 +220,18 @@ def _document(
 def _compared(a: Input, b: Input, artifact: Artifact, wanted: Wanted, node: str | None) -> Comparison:
     from phb.comparing.alone import standing_alone
     from phb.comparing.comparison import compare
+    from phb.comparing.telling import OpenQuestion
 
-    policies, made_up = standing_alone((a.policy, b.policy))
+    policies, made_up, unseen = standing_alone((a.policy, b.policy))
     a, b = replace(a, policy=policies[0]), replace(b, policy=policies[1])
     with working(f"comparing {node}" if node else "comparing") as advance:
         told = compare(a, b, artifact, wanted, node=node, progress=advance)
     # What has no effect is the same on both sides, whatever it says.
     warnings = dict.fromkeys(str(each) for policy in policies for each in policy.notices if not each.aside)
-    return replace(told, made_up=made_up, warnings=tuple(warnings))
+    why = "not answered: it matters which port leads to which; a file with 'cross-connects' or 'routes' says it"
+    doubts = dict.fromkeys(f"{each.origin}: {each.found}" for each in unseen)
+    found = (*told.open, *(OpenQuestion(each, why) for each in doubts))
+    return replace(told, open=found, made_up=made_up, warnings=tuple(warnings))
 
 
 def _print(output: Console, told: Document) -> None:

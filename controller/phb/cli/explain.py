@@ -106,7 +106,10 @@ def explain(
     captured = packets.capture is not None
     if not packets.packet and not captured:
         raise InputError(Origin("explain"), "no packet", "--packet TEXT or --capture FILE")
-    (policy,), made_up = standing_alone([read_sources(files, reading.format_name, reading.options(attach=True))])
+    (policy,), made_up, unseen = standing_alone(
+        [read_sources(files, reading.format_name, reading.options(attach=True))]
+    )
+    made_up += tuple(f"not seen here: {each.origin}, {each.found}" for each in unseen[:1])
     rates = parse_rates(policy, packets.rate or ())
     beyond: list[Notice] = []
     told = explain(

@@ -11,7 +11,7 @@ policies, and then also where packets go, which such files don't say either:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from phb.comparing.fragments import Numbers, addresses, asks_for_host, natural, references
@@ -25,10 +25,22 @@ _ELSE = "a file with 'cross-connects' or 'routes' beside it, which say where pac
 
 
 class Standing(NamedTuple):
-    """Policies that can be asked, and in words what was made up; nothing if files say all."""
+    """Policies that can be asked.
+
+    Attributes:
+        made_up: What was made up, in words; nothing if files say all.
+        unseen: Why not all that they do can be seen so: it matters which port leads to which.
+    """
 
     policies: tuple[PolicySet, ...]
     made_up: tuple[str, ...] = ()
+    unseen: tuple[InputError, ...] = ()
+
+    def sure(self) -> Standing:
+        """Give this, or raise the first of `unseen`."""
+        for each in self.unseen:
+            raise each
+        return self
 
 
 def numbered(policies: Sequence[PolicySet]) -> Standing:
@@ -51,11 +63,12 @@ def standing_alone(policies: Sequence[PolicySet]) -> Standing:
     Policies that number all of their ports stay as they are. Where only one says where packets go, that holds for all.
 
     Raises:
-        InputError: There are too many ports, or it matters which port leads to which.
+        InputError: There are too many ports.
     """
+    unseen: list[InputError] = []
     if not any(policy.ports for policy in policies):
         return _with_two_ports(policies)
-    whole, made_up = numbered(policies)
+    whole, made_up, _ = numbered(policies)
     if not made_up and all(policy.ports for policy in policies):
         return Standing(whole)
     leading = next((policy for policy in whole if _leads(policy)), None)
@@ -73,13 +86,12 @@ def standing_alone(policies: Sequence[PolicySet]) -> Standing:
         made_up += (f"no file says where packets go: {one} is wired to {other}",)
         whole = tuple(_wired(policy, ((one, other),)) for policy in whole)
     else:
-        for policy in whole:
-            _check_told_apart(policy)
+        unseen = [each for policy in whole for each in _not_seen(policy)]
         wired = _to_wire(whole)
         numbers = Numbers([_with_opposites(policy, wired) for policy in whole])
         whole = tuple(_with_opposites(policy, wired, numbers) for policy in whole)
         made_up += (f"no file says where packets go: each port X is wired to one without policies, '{OPPOSITE}X'",)
-    return Standing(tuple(_with_ports_of(policy, whole) for policy in whole), made_up)
+    return Standing(tuple(_with_ports_of(policy, whole) for policy in whole), made_up, tuple(unseen))
 
 
 def _with_two_ports(policies: Sequence[PolicySet]) -> Standing:
@@ -144,23 +156,21 @@ def _led_as(policy: PolicySet, other: PolicySet) -> PolicySet:
     )
 
 
-def _check_told_apart(policy: PolicySet) -> None:
-    """Refuse policies in which what comes in at one port gets something else at another than its marks say."""
+def _not_seen(policy: PolicySet) -> Iterator[InputError]:
+    """Tell where what comes in at one port gets something else at another than its marks say."""
     traffic_classes = {action.name: action.traffic_class for action in policy.actions}
     asking: list[tuple[Rule | BehaviourAggregate, Conditions | BehaviourAggregate]]
     asking = [(rule, each) for rule in policy.rules for each in (*rule.match, *rule.unless)]
     asking += [(each, each) for each in policy.behaviour_aggregates]
     for item, each in asking:
         if each.egress_port is not None:
-            for field in ("ingress_port", "qos_group"):
-                if getattr(each, field) is not None:
-                    found = f"'{field.replace('_', '-')}' in an output policy, and no word of where packets go"
-                    raise InputError(item.origin(), found, _ELSE)
-        elif each.ingress_port is not None:
+            fields = [field for field in ("ingress_port", "qos_group") if getattr(each, field) is not None]
+            what = f"'{fields[0].replace('_', '-')}' in an output policy" if fields else None
+        else:
             traffic_class = next(filter(None, map(traffic_classes.get, item.actions)), None)
-            if traffic_class is not None:
-                found = f"class '{traffic_class}' by port, and no word of where packets go"
-                raise InputError(item.origin(), found, _ELSE)
+            what = None if each.ingress_port is None or traffic_class is None else f"class '{traffic_class}' by port"
+        if what is not None:
+            yield InputError(item.origin(), f"{what}, and no word of where packets go", _ELSE)
 
 
 def _to_wire(policies: Sequence[PolicySet]) -> set[str]:

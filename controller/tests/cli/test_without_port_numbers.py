@@ -151,6 +151,22 @@ def test_the_line_of_a_list_that_blocks(phb, files):
     assert (rule["line"], rule["statement"]) == (12, {"line": 3, "text": "deny tcp any any eq telnet"})
 
 
+def test_groups_that_come_from_other_ports_are_an_open_question(phb, write_file):
+    text = OLD.replace(" match ip dscp ef", " match qos-group 3") + "interface FastEthernet0/10\n"
+    old, new = write_file("old", text), write_file("new", text.replace("telnet", "22"))
+    for other, regions in ((old, 0), (new, 2)):
+        code, out, _ = phb("diff", "--json", old, other)
+        (told,) = json.loads(out)["comparisons"]
+        assert (code, len(told["regions"])) == (1, regions)
+        assert [each["packets"].partition(": ")[2] for each in told["open"]] == [
+            "'qos-group' in an output policy, and no word of where packets go"
+        ] * len({old, other})
+    code, _, err = phb("search", old, "--treatment", "permission=blocked")
+    assert (code, "'qos-group' in an output policy" in err) == (2, True)
+    code, out, err = phb("explain", old, "--packet", "udp 10.0.0.1:1 > 10.0.0.2:2 in FastEthernet0/10")
+    assert (code, "not seen here: " in err) == (0, True)
+
+
 def test_a_push_needs_numbers(phb, files):
     code, _, err = phb("push", "--no-state", files["old.cfg"])
     assert code == 2

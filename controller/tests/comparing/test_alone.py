@@ -99,9 +99,9 @@ REFUSED = {
 def test_where_it_matters_which_port_leads_where(case):
     text, message = REFUSED[case]
     with pytest.raises(InputError, match=message):
-        standing_alone([yaml(THREE + text)])
+        standing_alone([yaml(THREE + text)]).sure()
     # Of two ports there is one way only.
-    standing_alone([yaml(with_addresses("a", "b") + text)])
+    standing_alone([yaml(with_addresses("a", "b") + text)]).sure()
 
 
 # How many ports there are, how many of them rules ask about, and how many there are with opposites; None is refused.
@@ -120,7 +120,7 @@ def test_as_many_ports_as_a_switch_has(count, asked, found):
 
 
 def test_a_route_that_discards_counts_at_each_way_out(artifact):
-    (policy,), _ = standing_alone([yaml(THREE + DISCARD)])
+    (policy,), _, _ = standing_alone([yaml(THREE + DISCARD)])
     assert policy.rules[0].name == "route to 10.0.0.0/8"
     assert {each.egress_port for each in policy.rules[0].match} == {port.name for port in policy.ports}
     assert not policy.routes
@@ -133,7 +133,7 @@ def test_several_interfaces_of_a_host():
 
 
 def test_numbers_alone():
-    (policy,), made_up = numbered([yaml(THREE)])
+    (policy,), made_up, _ = numbered([yaml(THREE)])
     assert [port.number for port in policy.ports] == [1, 2, 3]
     assert not policy.cross_connects
     assert made_up == ("no file numbers a, b, c: numbered by name",)
