@@ -44,6 +44,18 @@ def test_check_json(phb, mvs074):
     }
 
 
+@pytest.mark.parametrize(("command", "code"), [("check", 1), ("lint", 1), ("diff", 2)])
+def test_without_enough_memory_no_traceback_is_told(phb, c3640, monkeypatch, command, code):
+    def read(*of):
+        raise MemoryError
+
+    for reads in ("poll_all", "read_sources"):
+        monkeypatch.setattr(f"phb.sources.{reads}", read)
+    monkeypatch.setattr("phb.cli.diff._document", read)
+    files = [c3640] * (2 if command == "diff" else 1)
+    assert phb(command, *files) == (code, "", "phb: there is not enough memory\n")
+
+
 OBJECTIVES = """\
 phb: 1
 ports: [{name: in, number: 1}, {name: out, number: 2}]

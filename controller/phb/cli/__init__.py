@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from phb.cli.application import BAD_INPUT, INTERRUPTED, OK, REFUSED
+from phb.cli.application import BAD_INPUT, INTERRUPTED, NO_MEMORY, OK, REFUSED
 from phb.cli.interrupting import wake_for_ctrl_c
 from phb.cli.output import print_errors
 
@@ -35,6 +35,8 @@ def run(arguments: Sequence[str]) -> int:
         return _fail(str(error), REFUSED)
     except KeyboardInterrupt:
         return INTERRUPTED
+    except MemoryError:
+        return _fail(NO_MEMORY, REFUSED)
     except SystemExit as end:
         # Typer ends silently where the reader of standard output has gone; a result that nobody got is an error here.
         if not isinstance(end.__context__, BrokenPipeError):

@@ -11,6 +11,7 @@ REFUSED: Final = 1
 BAD_INPUT: Final = 2
 INTERRUPTED: Final = 130
 """As a shell gives for a process that SIGINT (2) ended: 128 + 2."""
+NO_MEMORY: Final = "there is not enough memory"
 
 EXIT_CODES = (
     "Exit codes: 0 done; 1 a switch refused, can't be reached or is being changed by somebody else; "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from phb.cli.application import BAD_INPUT, OK, app, epilog
+from phb.cli.application import BAD_INPUT, NO_MEMORY, OK, app, epilog
 from phb.cli.options import (
     DeviceId,
     Json,
@@ -124,9 +124,9 @@ def diff(
         told = _document(policies, reading, program, comparing, _places(device_id, tls, program, state), budget)
     except InputError:
         raise
-    except PhbError as error:
+    except (PhbError, MemoryError) as error:
         # The code of a switch that doesn't answer is that of a difference here.
-        print_errors(f"phb: {error}")
+        print_errors(f"phb: {NO_MEMORY if isinstance(error, MemoryError) else error}")
         return BAD_INPUT
     if comparing.html is not None:
         _write_page(comparing.html, told)

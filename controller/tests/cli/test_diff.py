@@ -122,6 +122,7 @@ def test_what_is_not_answered_in_time_is_open_and_not_alike(phb, files):
     assert code == 1
     assert "open: every packet: not answered in the time that was allowed\n" in out
     assert "not proven alike: 1 question(s) open\n" in out
+    assert "not compared: \n" not in out
 
 
 def test_json_has_what_is_documented(phb, files):
