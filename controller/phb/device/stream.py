@@ -16,6 +16,8 @@ from phb.device.mastership import election_id as to_message
 from phb.errors import ElectionIdTakenError, SwitchError
 
 ARBITRATION_TIMEOUT = 10.0  # seconds; a switch answers at once or not at all
+# The last where the connection has gone before it was there.
+_ENDED = (grpc.RpcError, asyncio.InvalidStateError, grpc.aio.BaseError)
 ENDS_WITHIN = 1.0  # seconds, in which a switch ends the stream of a controller that has nothing more to say
 
 PacketTaker: TypeAlias = Callable[[tuple[int, int, bytes]], None]
@@ -48,7 +50,7 @@ class Stream:
         try:
             async with asyncio.timeout(timeout_s):
                 # Where the stream has ended, the listener knows why.
-                with suppress(grpc.RpcError, asyncio.InvalidStateError):
+                with suppress(*_ENDED):
                     await self._stream.write(self._arbitration())
                 async with self._changed:
                     await self._changed.wait_for(lambda: self._answers > answers or self._ended is not None)
@@ -84,7 +86,7 @@ class Stream:
             field.metadata_id, field.value = number, value.to_bytes(2, "big").lstrip(b"\0") or b"\0"
         try:
             await self._stream.write(request)
-        except (grpc.RpcError, asyncio.InvalidStateError):
+        except _ENDED:
             raise self._ended or SwitchError(self._calls.address, "the switch closed the stream") from None
 
     async def close(self) -> None:
@@ -92,7 +94,7 @@ class Stream:
         if self._listener is not None and self._stream is not None:
             # Half-closed first, and seen to end: until then the switch counts the session as primary, and would refuse
             # the next one with its election id.
-            with suppress(grpc.RpcError, asyncio.InvalidStateError, TimeoutError):
+            with suppress(*_ENDED, TimeoutError):
                 async with asyncio.timeout(ENDS_WITHIN):
                     await self._stream.done_writing()
                     await asyncio.wait([self._listener])

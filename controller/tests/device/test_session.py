@@ -67,6 +67,17 @@ async def test_a_session_has_ended_for_the_switch_too(artifact):
         server.stop(0)
 
 
+async def test_a_session_that_was_never_there_ends_silently(server, artifact, monkeypatch):
+    """As where a push is interrupted while it waits for a switch that has gone."""
+
+    async def done_writing(_):
+        raise grpc.aio.InternalError("execute_batch")
+
+    monkeypatch.setattr(grpc.aio.StreamStreamCall, "done_writing", done_writing)
+    async with Session(server.address, 1, artifact) as session:
+        await session.become_primary()
+
+
 async def test_election_ids_have_128_bits(server, artifact):
     async with Session(server.address, 1, artifact, election_id=2**128 - 1) as session:
         await session.become_primary()
