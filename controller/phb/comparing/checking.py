@@ -7,6 +7,7 @@ by the entries that the packet meets: they have to differ.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -24,7 +25,7 @@ from phb.explain.promises import Promises
 from phb.explain.stages.conversation import CLASS_QUEUE, PORT_SCHEDULER
 from phb.explain.tables import Tables
 from phb.explain.words import tos_words
-from phb.intent import Entry, NodeIntent
+from phb.intent import Entry, Exact, NodeIntent
 from phb.model import PolicySet
 from phb.names import Names
 from phb.targets import DEFAULT_TARGET
@@ -62,10 +63,10 @@ class Explaining:
         """
         return self._compiled(at)[0]
 
-    def _compile(self, at: datetime) -> tuple[NodeIntent, Pipeline, Pipeline]:
+    def _compile(self, at: datetime) -> tuple[NodeIntent, Pipeline, Pipeline, Shares]:
         intent = compile_policy(self._policy, self._artifact, at=at, target=self._target)
         names = Names.of(intent, self._policy)
-        return intent, Pipeline(intent, names), Pipeline(intent, names)
+        return intent, Pipeline(intent, names), Pipeline(intent, names), _shares(intent)
 
     def explain(self, arrival: Arrival, at: datetime) -> Explanation:
         """Explain a packet that names its port, as `phb explain` does."""
@@ -84,14 +85,14 @@ class Explaining:
 
     def see(self, arrival: Arrival, port: int, at: datetime) -> Seen:
         """Send a packet through the pipeline, and give what it shows and which entries it meets."""
-        intent, pipeline, coloured_pipeline = self._compiled(at)
+        intent, pipeline, coloured_pipeline, shares = self._compiled(at)
         tables = pipeline.tables
 
         def meets(table: str, **key: int) -> Entry | None:
             return tables.lookup(f"PhbIngress.{table}", key)
 
         def seen(pipeline: Pipeline) -> dict[str, Hashable]:
-            return dict(_seen(self._sent(pipeline, arrival, port), intent, pipeline, meets))
+            return dict(_seen(self._sent(pipeline, arrival, port), intent, pipeline, shares, meets))
 
         once = seen(pipeline)
         coloured = [once] * len(_COLOURS)
@@ -121,9 +122,13 @@ class _Coloured(Tables):
 
 
 Meets: TypeAlias = Callable[..., Entry | None]
+Shares: TypeAlias = Mapping[int, Hashable]
+"""What the queues of a profile have, by the profile's number."""
 
 
-def _seen(packet: TracedPacket, intent: NodeIntent, pipeline: Pipeline, meets: Meets) -> Iterator[tuple[str, Hashable]]:
+def _seen(
+    packet: TracedPacket, intent: NodeIntent, pipeline: Pipeline, shares: Shares, meets: Meets
+) -> Iterator[tuple[str, Hashable]]:
     names, port = pipeline.names, packet.egress_port
     dropped = packet.is_dropped()
     stage = packet.steps[-1].stage if packet.steps else ""
@@ -152,10 +157,22 @@ def _seen(packet: TracedPacket, intent: NodeIntent, pipeline: Pipeline, meets: M
     yield "number of limit", limit.parameters["policy"] if limit is not None else 0
     yield "number of buffer", packet.stream
     if port is not None:
-        yield from _queue(packet, port, intent, meets)
+        yield from _queue(packet, port, intent, shares, meets)
 
 
-def _queue(packet: TracedPacket, port: int, intent: NodeIntent, meets: Meets) -> Iterator[tuple[str, Hashable]]:
+def _shares(intent: NodeIntent) -> dict[int, tuple[Hashable, ...]]:
+    """Give the levels and weights of all class queues of each profile: a share is one of the whole."""
+    found: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for entry in intent.entries:
+        profile = entry.match.get("profile")
+        if entry.table == CLASS_QUEUE and isinstance(profile, Exact):
+            found[profile.value].append((entry.parameters["level"], entry.parameters["weight"]))
+    return {profile: tuple(sorted(queues)) for profile, queues in found.items()}
+
+
+def _queue(
+    packet: TracedPacket, port: int, intent: NodeIntent, shares: Shares, meets: Meets
+) -> Iterator[tuple[str, Hashable]]:
     yield (
         "port",
         tuple((each.rate_bps, each.burst_bytes, each.overhead_bytes) for each in intent.shapers if each.port == port),
@@ -174,6 +191,7 @@ def _queue(packet: TracedPacket, port: int, intent: NodeIntent, meets: Meets) ->
             else None
         ),
     )
+    yield "shares", shares.get(profile)
     yield "limits", _plain(meets("buffer.port_limit", profile=profile))
     yield "weights", tuple(_plain(meets("schedule.weight", profile=profile, precedence=each)) for each in range(8))
     yield "shaper", _plain(meets("schedule.shaper", profile=profile, traffic_class=last))
@@ -210,7 +228,7 @@ _MET: Final[Mapping[str, tuple[str, ...]]] = {
     "buffer": ("buffer", "limits"),
 }
 _MARKING: Final = ("colours", "output_colours", "marks", "output_marks", "meter", "output_meter")
-_QUEUED: Final = ("port", "queue", "limits", "weights", "shaper", "early")
+_QUEUED: Final = ("port", "queue", "shares", "limits", "weights", "shaper", "early")
 
 
 def shown(what: str, a: Seen, b: Seen) -> tuple[tuple[str, str] | None, bool]:

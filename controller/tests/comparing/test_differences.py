@@ -71,3 +71,14 @@ def test_an_example_that_does_not_show_its_region_is_told_loudly(phb, tmp_path, 
 
 def test_no_other_pair_has_a_text():
     assert list(golden()) == list(DIFFERENT)
+
+
+def test_a_share_changes_by_the_weight_of_another_class():
+    queues = "{{class: voice, bandwidth: {{weight: 40}}}}, {{class: class-default, bandwidth: {{weight: {}}}}}"
+    text = (
+        "classes: [{name: voice}]\nactions: [{name: a, class: voice}]\n"
+        "rules: [{name: r, match: {protocol: udp}, actions: [a]}]\n"
+        "queueing: [{port: line, schedule: {kind: classes, queues: [%s]}}]\n"
+    )
+    told = compared(*(text % queues.format(weight) for weight in (60, 20)))
+    assert [[each.what for each in region.differences] for region in told.regions] == [["share"], ["share"]]
