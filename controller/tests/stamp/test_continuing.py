@@ -135,26 +135,29 @@ async def test_who_was_held_up_finds_replies_in_the_socket(port):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as far:
         far.bind(("127.0.0.1", port))
         far.settimeout(0.05)
-        over = threading.Event()
+        over, idle = threading.Event(), threading.Event()
 
         def answer():
             while not over.is_set():
-                with suppress(TimeoutError):
+                try:
                     octets, sender = far.recvfrom(2000)
-                    asked = Request.unpack(octets)
-                    stamps = (asked.sequence, asked.stamp, 1, 255)
-                    far.sendto(
-                        Reply(asked.sequence, asked.stamp, 1, asked.session, asked.stamp, *stamps).pack(), sender
-                    )
+                except TimeoutError:
+                    idle.set()
+                    continue
+                asked = Request.unpack(octets)
+                stamps = (asked.sequence, asked.stamp, 1, 255)
+                far.sendto(Reply(asked.sequence, asked.stamp, 1, asked.session, asked.stamp, *stamps).pack(), sender)
 
         thread = threading.Thread(target=answer)
         thread.start()
         try:
-            async with measuring(port, wait_s=0.1) as told:
+            async with measuring(port, wait_s=0.5) as told:
                 await told.until()
-                for _ in range(3):
-                    # Nothing else of the loop runs meanwhile.
-                    time.sleep(0.15)
+                for _ in range(2):
+                    # Nothing else of the loop runs meanwhile, and the reflector answers all that it has got.
+                    time.sleep(0.6)
+                    idle.clear()
+                    assert idle.wait(60)
                     await told.until()
             assert all(period.figures.replies == 5 for period in told.seen)
         finally:
