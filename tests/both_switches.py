@@ -11,7 +11,7 @@ from phb.pipeline_names import COLOURS_PER_POLICY, REASONS_PER_CLASS, REASONS_PE
 from phb_device import Ports, missing, open_device
 
 IN, OUT = 2, 1
-COUNTED_WITHIN_S = 5
+COUNTED_WITHIN_S = 30
 BETWEEN_PACKETS_S = 0.01
 
 NODE = "phb: 1\nports: [{number: 1, name: line}, {number: 2, name: lan}]\ncross-connects: [{between: [line, lan]}]\n"

@@ -21,8 +21,8 @@ from .programmed import NOON, PORTS, read
 
 CASES, BATCHES = 50, 1
 SHAPE = Shape(rates=(1,), meters=("single-rate", "two-rate"), simple=True)
-LEAVES_WITHIN_S = 5
-COUNTED_WITHIN_S = 5
+LEAVES_WITHIN_S = 30
+COUNTED_WITHIN_S = 30
 
 
 @pytest.fixture(scope="module")
