@@ -1,12 +1,14 @@
 """Every example, and every policy of the golden files, is compiled as it says: proven for every packet, at any time."""
 
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from controller.tests.test_golden import INPUTS, TARGET_OF
-from phb.formats import read_files
+from phb.compiler import compile_policy
+from phb.formats import read_files, yaml_format
 from phb.packets.epochs import Epochs
 from phb.proving.compiled import prove
 
@@ -45,6 +47,27 @@ def test_proven(name, artifact):
     policy = read_files(ALL[name])
     proof = prove(policy, artifact, Epochs.of([policy], NOW).moments, target=TARGET_OF.get(name, "phb-switch"))
     assert proof.proven, proof
+
+
+def test_packets_are_counted_by_their_own_rule(artifact):
+    rules = "".join(
+        f"  - {{name: r{port}, match: {{protocol: tcp, destination-ports: {port}}}}}\n" for port in (80, 443)
+    )
+    policy = yaml_format.read(f"phb: 1\nrules:\n{rules}", "f.yaml")
+
+    def compiler(*of, **how):
+        intent = compile_policy(*of, **how)
+        return replace(
+            intent,
+            entries=tuple(
+                replace(entry, parameters={**entry.parameters, "policy": 1}) if "policy" in entry.parameters else entry
+                for entry in intent.entries
+            ),
+        )
+
+    assert prove(policy, artifact, [NOW]).proven
+    (wrong,) = prove(policy, artifact, [NOW], compiler=compiler).wrong
+    assert (wrong.what, wrong.says, wrong.does) == ("input rule", "r443", "r80")
 
 
 def test_every_example_is_proven():
