@@ -184,7 +184,8 @@ def _to_wire(policies: Sequence[PolicySet]) -> set[str]:
 def _with_opposites(policy: PolicySet, wired: set[str], numbers: Numbers | None = None) -> PolicySet:
     """Give a policy with its ports and their opposites, wired once these have numbers."""
     ports = [port for port in policy.ports if port.name in wired]
-    opposite = [Port(name=f"{OPPOSITE}{port.name}") for port in ports]
+    # A copy's name may be longer than one that a file gives.
+    opposite = [Port(name=OPPOSITE).model_copy(update={"name": f"{OPPOSITE}{port.name}"}) for port in ports]
     with_them = policy.model_copy(update={"ports": (*policy.ports, *opposite)})
     if numbers is None:
         return with_them

@@ -131,6 +131,17 @@ def test_lists_and_policy_maps_of_a_file_without_interfaces(phb, write_file):
     assert (code, json.loads(out)["entries"]) == (0, 0)
 
 
+def test_lists_with_long_names_stay_apart(phb, write_file):
+    parts = [f"ip access-list extended {'a' * 50}{end}\n deny tcp any any eq {end}\n" for end in (1, 2)]
+    old, new = write_file("old", "".join(parts)), write_file("new", "!\n" + parts[0] + parts[1].replace("eq 2", "eq 3"))
+    _, out, _ = phb("diff", "--json", old, new)
+    (told,) = json.loads(out)["comparisons"]
+    assert told["alike"]
+    new = write_file("new", "!\n" + parts[0] + parts[1] + " permit udp any any\n")
+    _, out, _ = phb("diff", old, new)
+    assert f"udp from 0.0.0.0/0, in {'a' * 32}-2" in out
+
+
 def test_an_interface_that_is_no_port_of_a_switch(phb, write_file):
     old, new = (
         write_file(name, text.replace("interface FastEthernet0/0", "interface Vlan7"))

@@ -126,6 +126,11 @@ def test_a_route_that_discards_counts_at_each_way_out(artifact):
     assert not policy.routes
 
 
+def test_an_opposite_of_the_longest_name(artifact):
+    (policy,), _, _ = standing_alone([yaml(ports("a" * 64))])
+    compile_policy(policy, artifact, at=AT)
+
+
 def test_several_interfaces_of_a_host():
     actions = "actions: [{name: x, interface: 10.0.0.1}, {name: y, interface: 10.0.0.2}]\n"
     with pytest.raises(InputError, match=r"interfaces 10\.0\.0\.1, 10\.0\.0\.2, and no word of which one"):

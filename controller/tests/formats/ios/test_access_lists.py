@@ -198,3 +198,16 @@ def test_an_address_with_a_length(ios):
     assert found == ios(
         "interface Ethernet1/1\n ip address 192.0.2.1 255.255.255.254\nip route 10.0.0.0 255.0.0.0 Null0\n"
     )
+
+
+def test_rules_of_lists_with_long_names(ios):
+    lists = (
+        f"ip access-list extended {'a' * 64}\n permit tcp any any\nipv6 access-list {'b' * 64}\n permit tcp any any\n"
+    )
+    policy = ios(
+        f"{lists}interface GigabitEthernet0/0/0\n ip access-group {'a' * 64} in\n ipv6 traffic-filter {'b' * 64} in\n"
+    )
+    assert [rule.name for rule in policy.rules] == [
+        "access-list in@GigabitEthernet0/0/0",
+        "ipv6 access-list in@GigabitEthernet0/0/0",
+    ]

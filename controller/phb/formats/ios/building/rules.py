@@ -88,6 +88,11 @@ def _blocked(
             continue
         name, origin = interface.access_groups[key]
         base = f"access-list {name} {side}@{interface.name}"
+        if len(base) > _LONGEST_NAME - len("/10000"):
+            # An interface has one list of each version and direction.
+            base = (
+                f"access-list {side}@{interface.name}" if version == 4 else f"ipv6 access-list {side}@{interface.name}"
+            )
         known = configuration.access_lists.get(name)
         if known is not None and known.version == version and not known.entries:
             # The denial at its end comes with the first entry ("ipv6 access-list" in the Cisco IOS IPv6 Command

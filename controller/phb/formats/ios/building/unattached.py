@@ -11,6 +11,8 @@ from phb.origin import Origin
 
 _KIND, _OTHER_KIND = "GigabitEthernet", "Channel"
 """Of what is made up; and of another interface, whose bandwidth and header aren't known."""
+_LONGEST = 32
+"""Characters of a name."""
 _ENDS = ("Loopback", "Null")
 """Through which no packets go."""
 
@@ -30,20 +32,25 @@ def attach(configuration: Configuration) -> None:
     maps, lists = configuration.policy_maps.values(), configuration.access_lists.values()
     children = {each.child[0] for policy_map in maps for each in policy_map.classes.values() if each.child is not None}
     in_classes = {term.access_list for class_map in configuration.class_maps.values() for term in class_map.terms}
+    names: dict[str, str] = {}
     for policy_map in maps:
         if policy_map.name not in children:
-            port = _port(configuration, policy_map.name, policy_map.origin)
+            port = _port(configuration, names, policy_map.name, policy_map.origin)
             port.policies["output"] = (policy_map.name, policy_map.origin)
     for access_list in lists:
         if access_list.name not in in_classes:
-            port = _port(configuration, access_list.name, access_list.origin)
+            port = _port(configuration, names, access_list.name, access_list.origin)
             side = "in" if access_list.version == 4 else "ipv6 in"
             port.access_groups[side] = (access_list.name, access_list.origin)
 
 
-def _port(configuration: Configuration, name: str, origin: Origin) -> Interface:
-    # A dot would make it a subinterface.
-    called = name.replace(".", "-")
+def _port(configuration: Configuration, names: dict[str, str], name: str, origin: Origin) -> Interface:
+    # A dot would make it a subinterface; and rules are called by it, too, in so many characters.
+    called = short = name.replace(".", "-")[:_LONGEST]
+    number = 1
+    while names.setdefault(called, name) != name:
+        number += 1
+        called = f"{short}-{number}"
     if called not in configuration.interfaces:
         configuration.note(origin, f"there is no interface: '{name}' is asked at a port '{called}' made up for it")
     return configuration.interfaces.setdefault(called, Interface(called, _KIND, origin))
