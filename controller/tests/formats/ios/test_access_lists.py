@@ -193,8 +193,9 @@ def test_entry_of_another_system(ios, entry):
     assert found == ios(f"ip access-list extended a\n {OTHERS[entry]}\n{filtered}")
 
 
-def test_an_address_with_a_length(ios):
-    found = ios("interface Ethernet1/1\n ip address 192.0.2.1/31\nip route 10.0.0.0/8 Null0\n")
+@pytest.mark.parametrize("virtual", ["", "virtual "])
+def test_an_address_with_a_length(ios, virtual):
+    found = ios(f"interface Ethernet1/1\n ip address {virtual}192.0.2.1/31\nip route 10.0.0.0/8 Null0\n")
     assert found == ios(
         "interface Ethernet1/1\n ip address 192.0.2.1 255.255.255.254\nip route 10.0.0.0 255.0.0.0 Null0\n"
     )

@@ -40,6 +40,7 @@ def _ip_address(configuration: Configuration, interface: Interface, words: Words
     if words.maybe_blotted():
         configuration.note(words.origin, f"the address of {interface.name} is blotted out; write it in YAML")
         return
+    words.maybe("virtual")  # of EOS: several routers have it
     address, _ = take_interface_address(words)
     if words.maybe("secondary"):
         configuration.note(words.origin, "a secondary address has no effect: a port is known by its first one")
