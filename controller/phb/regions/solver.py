@@ -92,17 +92,15 @@ class Solver:
             Unanswered: As it says.
             KeyboardInterrupt: While z3 was running, too.
         """
-        try:
-            with self._budget.enforced():
-                return self._found()
-        except TimeOver:
-            raise Unanswered(_NO_TIME) from None
-
-    def _found(self) -> Found | None:
         while self._left:
             version, boxes = next(iter(self._left.items()))
             if self._part is None:
-                part = _Part(version, boxes, self._behaviours, self._kinds, self._wanted, self._budget)
+                try:
+                    # z3's own objects must not be interrupted while they are made.
+                    with self._budget.enforced():
+                        part = _Part(version, boxes, self._behaviours, self._kinds, self._wanted, self._budget)
+                except TimeOver:
+                    raise Unanswered(_NO_TIME) from None
                 for box in self._excluded:
                     part.exclude(box)
                 self._part = part
@@ -233,6 +231,8 @@ class _Sat:
 
         self._z3 = z3
         self._formula, self._budget = formula, budget
+        # A context that can't be made for lack of memory ends the process.
+        z3.main_ctx()
         z3.set_param("memory_max_size", MEMORY)
         self._solver = z3.SolverFor("QF_FD")
         # Variables that were put aside would have to be found again for each packet.
@@ -252,6 +252,8 @@ class _Sat:
                     self._solver.add(self._z3.Or([self._literal(each) for each in clause]))
             else:
                 for text in self._formula.dimacs(self._told):
+                    if self._budget.spent:
+                        raise Unanswered(_NO_TIME)
                     self._solver.from_string(text)
         self._told = len(self._formula.literals)
 
