@@ -63,10 +63,11 @@ class Explaining:
         """
         return self._compiled(at)[0]
 
-    def _compile(self, at: datetime) -> tuple[NodeIntent, Pipeline, Pipeline, Shares]:
+    def _compile(self, at: datetime) -> tuple[NodeIntent, Pipeline, Pipeline | None, Shares]:
         intent = compile_policy(self._policy, self._artifact, at=at, target=self._target)
         names = Names.of(intent, self._policy)
-        return intent, Pipeline(intent, names), Pipeline(intent, names), _shares(intent)
+        metered = any(entry.table.endswith(_METER) for entry in intent.entries)
+        return intent, Pipeline(intent, names), Pipeline(intent, names) if metered else None, _shares(intent)
 
     def explain(self, arrival: Arrival, at: datetime) -> Explanation:
         """Explain a packet that names its port, as `phb explain` does."""
@@ -96,7 +97,7 @@ class Explaining:
 
         once = seen(pipeline)
         coloured = [once] * len(_COLOURS)
-        if any(entry.table.endswith(_METER) for entry in intent.entries):
+        if coloured_pipeline is not None:
             coloured = []
             for colours in _COLOURS:
                 coloured_pipeline.tables = _Coloured(tables, colours)

@@ -27,6 +27,7 @@ class Tables:
             self._tables.setdefault(entry.table, []).append(entry)
         for table in self._tables.values():
             table.sort(key=lambda entry: (-entry.priority, -_prefix_length(entry)))
+        self._spaces = {name: _Space(table) for name, table in self._tables.items()}
         self._found: dict[tuple[object, ...], Entry | None] = {}
 
     def lookup(self, table: str, key: Mapping[str, int], bits: int = 0) -> Entry | None:
@@ -38,8 +39,8 @@ class Tables:
         if remembered not in self._found:
             if len(self._found) >= _CACHED:
                 self._found.clear()
-            entries = self._tables.get(table, ())
-            self._found[remembered] = next((entry for entry in entries if not _misses(entry, key, bits)), None)
+            space = self._spaces.get(table)
+            self._found[remembered] = None if space is None else space.first(key, bits)
         return self._found[remembered]
 
     def near_misses(self, table: str, key: Mapping[str, int], hit: Entry | None, limit: int) -> list[NearMiss]:
@@ -63,6 +64,37 @@ class Tables:
     def entries(self, table: str) -> Sequence[Entry]:
         """Give the entries of a table in order of precedence."""
         return self._tables.get(table, ())
+
+
+class _Space:
+    """Entries of a table, to be found by value: by their masks, and then by what they ask for under these.
+
+    Policies use few combinations of masks, however many rules they have (tuple space search, Srinivasan, Suri and
+    Varghese, SIGCOMM 1999). Ranges and prefixes are looked at one by one.
+    """
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        """Take entries in order of precedence."""
+        self._groups: dict[tuple[tuple[str, int], ...], dict[tuple[int, ...], list[tuple[int, Entry]]]] = {}
+        for place, entry in enumerate(entries):
+            masks, values = [], []
+            for name, value in entry.match.items():
+                if isinstance(value, Exact | Ternary):
+                    masks.append((name, value.mask if isinstance(value, Ternary) else -1))
+                    values.append(value.value)
+            self._groups.setdefault(tuple(masks), {}).setdefault(tuple(values), []).append((place, entry))
+
+    def first(self, key: Mapping[str, int], bits: int) -> Entry | None:
+        """Give the first entry that takes these values."""
+        best: tuple[int, Entry] | None = None
+        for masks, found in self._groups.items():
+            for place, entry in found.get(tuple([key[name] & mask for name, mask in masks]), ()):
+                if best is not None and place > best[0]:
+                    break
+                if not _misses(entry, key, bits):
+                    best = place, entry
+                    break
+        return None if best is None else best[1]
 
 
 def _prefix_length(entry: Entry) -> int:
