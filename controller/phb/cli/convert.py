@@ -217,7 +217,7 @@ def _proof_words(proof: Proof, converted: Converted) -> Iterator[str]:
     elif proof.alike:
         others = " if other files of the node say what is lost" if converted.losses else ""
         yield f"proven: every packet is treated alike{others}"
-    count = len(proof.regions)
+    count = len(proof.regions) + proof.more
     if count:
         yield f"{count} region{'s' if count > 1 else ''} of packets treated differently:"
     for region in proof.regions[:_REGIONS]:
@@ -226,8 +226,9 @@ def _proof_words(proof: Proof, converted: Converted) -> Iterator[str]:
         more = f" and {len(region.packets) - 1} more parts" if len(region.packets) > 1 else ""
         listed = "" if region not in proof.unlisted else "  (no loss says so)"
         yield f"  {region.packets[0]}{more}: {what}{listed}"
-    if count > _REGIONS:
-        yield f"  and {count - _REGIONS} more (--json lists all)"
+    if proof.regions and count > _REGIONS:
+        listed = f"the {len(proof.regions)} largest and any that no loss names" if proof.more else "all"
+        yield f"  and {count - _REGIONS} more (--json lists {listed})"
     for question in proof.open:
         yield f"not proven: {question.packets}: {question.why} (--proof-timeout)"
 

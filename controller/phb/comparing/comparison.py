@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TypeAlias
 
 from phb.behaviour.deciding import NONE, first
 from phb.behaviour.facts import SENT_TO
@@ -33,6 +34,7 @@ TOO_LONG = "not answered in the time that was allowed"
 TOO_MANY = "not answered: the policies differ in more sets of packets than are kept"
 _MOST_CELLS = 400_000  # of some 1.5 kB each
 
+UNTOLD = "there was no time to tell what accounts for them"
 SHARING = "whether they share meters, counters and queues with the same packets was not answered"
 _MANY_OPEN = 200  # open boxes that are not put into words each
 
@@ -46,6 +48,10 @@ class Input:
     target: str = DEFAULT_TARGET
 
 
+Accounts: TypeAlias = Callable[[Iterable[telling.Place], Callable[[], telling.Example | None]], bool]
+"""Tells whether somebody knows of packets that are treated differently, by what decides in A and by an example."""
+
+
 @dataclass(frozen=True)
 class Wanted:
     """How much is asked.
@@ -54,6 +60,8 @@ class Wanted:
         at: The moment that counts for windows, and for compiling.
         always: Whether every other moment is compared, too.
         limit: How many regions are told.
+        accounts: Tells of a region beyond the limit, by what decides it in A and an example, that it need not be told.
+            None is of all.
         budget: How long all of it may take, and when that began.
         capture: A capture by whose bytes regions are ordered.
         port: The port of its packets that name none, or one that isn't there.
@@ -64,6 +72,7 @@ class Wanted:
     at: datetime
     always: bool = True
     limit: int | None = None
+    accounts: Accounts | None = None
     budget: Budget = field(default_factory=Budget)
     capture: str | None = None
     port: str | int | None = None
@@ -103,10 +112,13 @@ def compare(
     why = TOO_MANY if finding.given >= _MOST_CELLS else TOO_LONG
     checker = _Checker(policies, acting, explaining, naming, wanted.at)
     told: list[telling.Region] = []
+    unseen = len(found.regions)
     with suppress(TimeOver), budget.enforced():
         weights = sorted((_Weight(region, traffic) for region in found.regions), key=lambda each: each.order)
-        for number, weight in enumerate(weights[: wanted.limit], start=1):
-            told.append(_told(number, weight, naming, checker))
+        for number, weight in enumerate(weights if wanted.accounts is not None else weights[: wanted.limit], start=1):
+            if number <= (wanted.limit or number) or not _accounted(weight.region, checker, wanted.accounts):
+                told.append(_told(number, weight, naming, checker))
+            unseen -= 1
     return telling.Comparison(
         a.side,
         b.side,
@@ -117,7 +129,9 @@ def compare(
             telling.OpenQuestion(text, why)
             for boxes, why in ((found.open, why), (found.sharing_open, SHARING))
             for text in _open_words(boxes, naming, budget)
-        ),
+        )
+        + (telling.OpenQuestion(f"{unseen} regions that differ", UNTOLD),)
+        * (wanted.accounts is not None and unseen > 0),
         left_out=tuple(_left_out(policies)),
         measure="number of packets that there could be" if traffic is None else f"bytes in {wanted.capture}",
         capture_packets=None if traffic is None else traffic.packets,
@@ -231,6 +245,19 @@ class _Checker:
         return next(number for number, names in self._naming.ports.items() if reference in names)
 
 
+def _untold(regions: int) -> tuple[telling.OpenQuestion, ...]:
+    return (telling.OpenQuestion(f"{regions} regions that differ", UNTOLD),) if regions else ()
+
+
+def _accounted(region: differences.Region, checker: _Checker, accounts: Accounts | None) -> bool:
+    places = (place for each in region.differences for place in checker.places(each, None)[0])
+    return accounts is not None and accounts(places, lambda: _as_told(checker.example(region.boxes)))
+
+
+def _as_told(one: Example | None) -> telling.Example | None:
+    return None if one is None else telling.Example(one.text, None if one.at is None else one.at.isoformat())
+
+
 def _told(number: int, weight: _Weight, naming: Naming, checker: _Checker) -> telling.Region:
     region = weight.region
     words, more = largest_in_words(region.boxes, naming)
@@ -255,7 +282,7 @@ def _told(number: int, weight: _Weight, naming: Naming, checker: _Checker) -> te
         tuple({key: value for key, value in each.as_json().items() if key != "text"} for each in words),
         float(weight.share),
         tuple(told),
-        None if one is None else telling.Example(one.text, None if one.at is None else one.at.isoformat()),
+        _as_told(one),
         capture_packets=weight.packets,
         capture_bytes=weight.bytes,
         more_parts=more,

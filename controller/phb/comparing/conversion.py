@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from phb.behaviour.deciding import first, route
 from phb.behaviour.policy import behaviour_of_policy
 from phb.comparing.comparison import Input, Wanted, compare
 from phb.comparing.fragments import completed, leading_everywhere
-from phb.comparing.telling import Comparison, OpenQuestion, Region, Side
+from phb.comparing.telling import Comparison, Example, OpenQuestion, Place, Region, Side
 from phb.device.artifact import Artifact
 from phb.errors import InputError
 from phb.explain import ingress_port, parse_packet
@@ -40,6 +40,8 @@ from phb.packets.space import Subset, every, is_in
 from phb.regions.budget import Budget
 
 T = TypeVar("T", bound=Item)
+_TOLD: Final = 100
+"""Regions that are told although a loss accounts for them: rules by the thousand may each be one."""
 
 
 def read_back(source: PolicySet, converted: Converted, to: str, name: str) -> PolicySet:
@@ -73,8 +75,13 @@ class Proof:
 
     @property
     def regions(self) -> tuple[Region, ...]:
-        """All regions that are treated differently."""
+        """Regions that are treated differently: the largest, and those for which no loss accounts."""
         return tuple(region for each in self.comparisons for region in each.regions)
+
+    @property
+    def more(self) -> int:
+        """How many more regions a loss accounts for, or couldn't be told in time."""
+        return sum(each.more for each in self.comparisons)
 
     @property
     def open(self) -> tuple[OpenQuestion, ...]:
@@ -88,6 +95,7 @@ class Proof:
         return {
             "alike": self.alike,
             "regions": regions,
+            "more": self.more,
             "open": [asdict(question) for question in self.open],
             "refused": self.refused or None,
         }
@@ -130,9 +138,10 @@ def prove(
             for pair in leading_everywhere(whole):
                 concerned = _Concerned(pair[0], changing)
                 inputs = [Input(policy, Side(name)) for policy, name in zip(pair, names, strict=True)]
-                found = compare(inputs[0], inputs[1], artifact, Wanted(now, budget=budget, by_rule=True))
+                wanted = Wanted(now, limit=_TOLD, accounts=concerned.accounts_for, budget=budget, by_rule=True)
+                found = compare(inputs[0], inputs[1], artifact, wanted)
                 comparisons.append(found)
-                unlisted += [each for each in found.regions if not concerned.accounts_for(each)]
+                unlisted += [each for each in found.regions if not concerned.accounts_for_told(each)]
     except InputError as error:
         return Proof(tuple(comparisons), tuple(unlisted), str(error))
     return Proof(tuple(comparisons), tuple(unlisted))
@@ -161,14 +170,19 @@ class _Concerned:
         ports = [queueing.port for queueing in _of(items, Queueing)] + [port.name for port in _of(items, Port)]
         self._ports = {port.number for each in ports if (port := source.find_port(each)) is not None}
 
-    def accounts_for(self, region: Region) -> bool:
-        """Whether a loss accounts for a region: by what decides there, or because its packets go that way."""
-        places = {(place.file, place.line) for each in region.differences for place in each.a_places if place.file}
-        if not self._places.isdisjoint(places):
+    def accounts_for_told(self, region: Region) -> bool:
+        """Whether a loss accounts for a region."""
+        places = (place for each in region.differences for place in each.a_places)
+        return self.accounts_for(places, lambda: region.example)
+
+    def accounts_for(self, places: Iterable[Place], example: Callable[[], Example | None]) -> bool:
+        """Whether a loss accounts for packets: by what decides there, or because an example goes that way."""
+        if any((place.file, place.line) in self._places for place in places if place.file):
             return True
-        if region.example is None:
+        one = example()
+        if one is None:
             return False
-        arrival = parse_packet(region.example.text, Origin("--packet"))
+        arrival = parse_packet(one.text, Origin("--packet"))
         packet = packet_of_frame(arrival.frame, ingress_port(self._source, arrival, None))
         leaves = route(self._behaviour, first(self._behaviour.forwarding, packet)).port
         return leaves in self._ports or any(is_in(packet, box) for box in self._boxes)

@@ -27,7 +27,7 @@ class Tables:
             self._tables.setdefault(entry.table, []).append(entry)
         for table in self._tables.values():
             table.sort(key=lambda entry: (-entry.priority, -_prefix_length(entry)))
-        self._spaces = {name: _Space(table) for name, table in self._tables.items()}
+        self._spaces: dict[str, _Space] = {}
         self._found: dict[tuple[object, ...], Entry | None] = {}
 
     def lookup(self, table: str, key: Mapping[str, int], bits: int = 0) -> Entry | None:
@@ -39,8 +39,9 @@ class Tables:
         if remembered not in self._found:
             if len(self._found) >= _CACHED:
                 self._found.clear()
-            space = self._spaces.get(table)
-            self._found[remembered] = None if space is None else space.first(key, bits)
+            if table not in self._spaces:
+                self._spaces[table] = _Space(self.entries(table))
+            self._found[remembered] = self._spaces[table].first(key, bits)
         return self._found[remembered]
 
     def near_misses(self, table: str, key: Mapping[str, int], hit: Entry | None, limit: int) -> list[NearMiss]:
@@ -70,7 +71,7 @@ class _Space:
     """Entries of a table, to be found by value: by their masks, and then by what they ask for under these.
 
     Policies use few combinations of masks, however many rules they have (tuple space search, Srinivasan, Suri and
-    Varghese, SIGCOMM 1999). Ranges and prefixes are looked at one by one.
+    Varghese, SIGCOMM 1999). What is no mask, such as most ranges of ports, is looked at entry by entry.
     """
 
     def __init__(self, entries: Sequence[Entry]) -> None:
@@ -79,9 +80,10 @@ class _Space:
         for place, entry in enumerate(entries):
             masks, values = [], []
             for name, value in entry.match.items():
-                if isinstance(value, Exact | Ternary):
-                    masks.append((name, value.mask if isinstance(value, Ternary) else -1))
-                    values.append(value.value)
+                asked = _under_mask(value)
+                if asked is not None:
+                    masks.append((name, asked[1]))
+                    values.append(asked[0])
             self._groups.setdefault(tuple(masks), {}).setdefault(tuple(values), []).append((place, entry))
 
     def first(self, key: Mapping[str, int], bits: int) -> Entry | None:
@@ -95,6 +97,18 @@ class _Space:
                     best = place, entry
                     break
         return None if best is None else best[1]
+
+
+def _under_mask(value: MatchValue) -> tuple[int, int] | None:
+    """Give a match field as value and mask, if it is one whatever its width."""
+    match value:
+        case Exact(wanted):
+            return wanted, -1
+        case Ternary(wanted, mask):
+            return wanted, mask
+        case Range(low, high) if (size := high - low + 1) > 0 and not size & size - 1 and not low % size:
+            return low, -size
+    return None
 
 
 def _prefix_length(entry: Entry) -> int:

@@ -21,7 +21,7 @@ entries = st.lists(st.tuples(st.integers(0, 3), matching), max_size=12)
 
 
 @settings(max_examples=share(100))
-@given(entries, st.lists(st.fixed_dictionaries({name: numbers for name in "abc"}), min_size=1, max_size=8))
+@given(entries, st.lists(st.fixed_dictionaries(dict.fromkeys("abc", numbers)), min_size=1, max_size=8))
 def test_the_first_that_takes_a_packet(asked, packets):
     made = [
         Entry(table="t", match=match, action=str(number), parameters={}, priority=priority, origin=UNKNOWN)
