@@ -130,8 +130,7 @@ def compare(
             for boxes, why in ((found.open, why), (found.sharing_open, SHARING))
             for text in _open_words(boxes, naming, budget)
         )
-        + (telling.OpenQuestion(f"{unseen} regions that differ", UNTOLD),)
-        * (wanted.accounts is not None and unseen > 0),
+        + _untold(0 if wanted.accounts is None else unseen),
         left_out=tuple(_left_out(policies)),
         measure="number of packets that there could be" if traffic is None else f"bytes in {wanted.capture}",
         capture_packets=None if traffic is None else traffic.packets,

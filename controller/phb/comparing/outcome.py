@@ -139,12 +139,12 @@ def happens(meters: Sequence[Metering | None], way: int) -> bool:
         return True
     first, second = divmod(way, COLOURS)
     return all(
-        each is None or colour in _colours(each.meter)
-        for each, colour in ((meters[0], first), (meters[1 + first], second))
+        each is None or colour in able(each.meter) for each, colour in ((meters[0], first), (meters[1 + first], second))
     )
 
 
-def _colours(meter: Meter) -> set[int]:
+def able(meter: Meter) -> set[int]:
+    """Give the colours that a meter can give: yellow needs a bucket of its own."""
     committed, other = (burst > 0 or meter.overhead < 0 for burst in (meter.burst, meter.other_burst))
     green = committed and (other or meter.kind is not MeterKind.TWO_RATE)
     return {colour for colour, can in enumerate((green, other, True)) if can}

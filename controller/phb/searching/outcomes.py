@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from phb.behaviour.behaviour import Behaviour, Meter, Route, RouteKind, Service, Step, Treatment
 from phb.behaviour.deciding import COLOURS, NONE, Decided, route, treatment
 from phb.behaviour.marks import UNMARKED, Marks
-from phb.comparing.outcome import Final2, Metering, coming_colours, on_wire
-from phb.model import MeterKind
+from phb.comparing.outcome import Final2, Metering, able, coming_colours, on_wire
 
 GREEN, YELLOW, RED = range(COLOURS)
 _ARRIVES = (RouteKind.WIRE, RouteKind.ROUTE, RouteKind.NEXT_HOP, RouteKind.OWN)
@@ -176,18 +175,13 @@ def outcomes(behaviour: Behaviour, decided: Decided, *, is_ip: bool) -> Iterator
 def _colours(meter: Meter | None, came: int | None, marks: Marks) -> Iterator[tuple[int, NDArray[np.bool_] | None]]:
     """Give the colours that a meter can give, each with the packets that can get it, by the marks with which they came.
 
-    Yellow needs a bucket of its own. What comes with a colour gets none that is better; where no meter gave it one
+    What comes with a colour gets none that is better; where no meter gave it one
     (`came` is None), the meter knows it by the drop precedence of its code point, after `marks` were set.
     """
     if meter is None:
         yield GREEN, None
         return
-    able = {
-        GREEN: meter.burst > 0 and (meter.kind is not MeterKind.TWO_RATE or meter.other_burst > 0),
-        YELLOW: meter.other_burst > 0,
-        RED: True,
-    }
-    for colour in (colour for colour, is_able in able.items() if is_able):
+    for colour in sorted(able(meter)):
         if not meter.colour_aware:
             yield colour, None
         elif came is None:
