@@ -17,7 +17,7 @@ def forever(*_, **__):
 
 @pytest.fixture(autouse=True)
 def nothing_is_read(monkeypatch):
-    for name in ("phb.comparing.sources.read_documents", "phb.sources.read_sources", "phb.deploying.prepare"):
+    for name in ("phb.comparing.sources.read_documents", "phb.sources.read_sources", "phb.sources.read_documents"):
         monkeypatch.setattr(name, forever)
 
 
